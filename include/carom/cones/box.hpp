@@ -41,8 +41,10 @@ template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE bool contains(const Box<Scalar, Dimension>& box,
                                          const Vector<Scalar, Dimension>& impulse,
                                          Scalar slack = 0) noexcept {
-  return (impulse.array() >= box.lower.array() - slack).all() &&
-         (impulse.array() <= box.upper.array() + slack).all();
+  for (Index i = 0; i < Dimension; ++i) {
+    if (!(impulse(i) >= box.lower(i) - slack && impulse(i) <= box.upper(i) + slack)) return false;
+  }
+  return true;
 }
 
 /// P(y) = y clamped entry by entry, in every diagonal metric. Region: stick inside, else slide.
@@ -52,7 +54,7 @@ template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> project(
     const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
     const Vector<Scalar, Dimension>& y) noexcept {
-  CAROM_EXPECTS((box.lower.array() <= box.upper.array()).all());
+  for (Index i = 0; i < Dimension; ++i) CAROM_EXPECTS(box.lower(i) <= box.upper(i));
   ConeProjection<Scalar, Dimension> result{y, ConeRegion::stick};
   if (contains(box, y)) return result;
   result.region = ConeRegion::slide;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <type_traits>
 
 #include "carom/cones/concepts.hpp"
@@ -47,12 +45,17 @@ namespace detail {
 template <typename Scalar>
 using EllipsoidWork = std::conditional_t<std::is_same_v<Scalar, float>, double, Scalar>;
 
+/// Tangents for which a projection has room: those of the cones here, or of a larger one.
+template <int Dimension>
+inline constexpr int tangent_room = Dimension > 6 ? Dimension - 1 : 5;
+
 /// Everything that one projection needs, with y and R brought to order one.
-template <typename Scalar, int Dimension>
+/// @tparam Room  the largest number of tangents.
+template <typename Scalar, int Room = 5>
 struct EllipsoidProjection {
-  static constexpr int tangent_count = Dimension - 1;
-  std::array<Scalar, std::size_t(tangent_count)> friction, weights;
-  EllipsoidSection<Scalar, tangent_count> section;
+  int tangent_count;
+  Scalar friction[Room], weights[Room];
+  EllipsoidSection<Scalar, Room> section;
   ConeRegion region = ConeRegion::slide;
   bool only_drops = false;  ///< slide that only loses the entries of directions without friction
 
@@ -61,27 +64,27 @@ struct EllipsoidProjection {
   }
 
   template <typename Given>
-  CAROM_DEVICE EllipsoidProjection(const EllipsoidalCone<Given, Dimension>& cone,
-                                   const Vector<Given, Dimension>& given_weights,
-                                   const Vector<Given, Dimension>& given_y) noexcept {
-    expect_positive_and_finite(given_weights, given_y);
-    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights));
-    const PowerOfTwo<Scalar> scale(-largest_exponent(given_y));
-    const Scalar normal = scale.times(static_cast<Scalar>(given_y(2)));
-    typename EllipsoidSection<Scalar, tangent_count>::Tangent reach;  // y_i/μ_i
+  CAROM_DEVICE EllipsoidProjection(int dimension, const Given* given_friction,
+                                   const Given* given_weights, const Given* given_y) noexcept
+      : tangent_count(dimension - 1) {
+    expect_positive_and_finite(dimension, given_weights, given_y);
+    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights, dimension));
+    const PowerOfTwo<Scalar> scale(-largest_exponent(given_y, dimension));
+    const Scalar normal = scale.times(static_cast<Scalar>(given_y[2]));
+    typename EllipsoidSection<Scalar, Room>::Tangent reach;  // y_i/μ_i
     bool drops = false;
-    for (int k = 0; k < tangent_count; ++k) {
-      CAROM_EXPECTS(cone.friction(k) >= Given(0));
-      const auto i = std::size_t(k);
-      const Scalar y_i = scale.times(static_cast<Scalar>(given_y(entry(k))));
-      friction[i] = static_cast<Scalar>(cone.friction(k));
-      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights(entry(k))));
+    section.size = tangent_count;
+    for (int i = 0; i < tangent_count; ++i) {
+      CAROM_EXPECTS(given_friction[i] >= Given(0));
+      const Scalar y_i = scale.times(static_cast<Scalar>(given_y[entry(i)]));
+      friction[i] = static_cast<Scalar>(given_friction[i]);
+      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights[entry(i)]));
       drops = drops || (friction[i] == Scalar(0) && y_i != Scalar(0));
       reach[i] = friction[i] == Scalar(0) ? Scalar(0) : Scalar(y_i / friction[i]);
       section.axis[i] = friction[i] * friction[i] * weights[i];
       section.load[i] = friction[i] * weights[i] * y_i;
     }
-    section.normal_axis = weight_scale.times(static_cast<Scalar>(given_weights(2)));
+    section.normal_axis = weight_scale.times(static_cast<Scalar>(given_weights[2]));
     section.normal_load = section.normal_axis * normal;
     if (normal >= Scalar(0) && section.norm_of(reach) <= normal) {
       region = drops ? ConeRegion::slide : ConeRegion::stick;
@@ -92,7 +95,102 @@ struct EllipsoidProjection {
       region = ConeRegion::separate;
     }
   }
+
+  /// Writes the nearest point.
+  /// @param given  y as it was given.
+  template <typename Given>
+  CAROM_DEVICE void write_point(const Given* given, Given* point) const noexcept {
+    const int dimension = tangent_count + 1;
+    for (int i = 0; i < dimension; ++i) {
+      point[i] = region == ConeRegion::separate ? Given(0) : given[i];
+    }
+    if (region != ConeRegion::slide) return;
+    if (only_drops) {
+      for (int i = 0; i < tangent_count; ++i) {
+        if (friction[i] == Scalar(0)) point[entry(i)] = Given(0);
+      }
+      return;
+    }
+    const int exponent = largest_exponent(given, dimension);
+    const auto x = section.scaled_tangent();
+    for (int i = 0; i < tangent_count; ++i) {
+      point[entry(i)] = static_cast<Given>(shifted(friction[i] * x[i], exponent));
+    }
+    point[2] = static_cast<Given>(shifted(section.norm_of(x), exponent));
+  }
+
+  /// Writes dP/dy, entry (i, j) to slope[i + step j].
+  template <typename Given>
+  CAROM_DEVICE void write_slope(int step, Given* slope) const noexcept {
+    const auto at = [&](int i, int j) -> Given& { return slope[i + step * j]; };
+    for (int j = 0; j <= tangent_count; ++j) {
+      for (int i = 0; i <= tangent_count; ++i) {
+        at(i, j) = Given(i == j && region != ConeRegion::separate ? 1 : 0);
+      }
+    }
+    if (region != ConeRegion::slide) return;
+    if (only_drops) {
+      for (int i = 0; i < tangent_count; ++i) {
+        if (friction[i] == Scalar(0)) at(entry(i), entry(i)) = Given(0);
+      }
+      return;
+    }
+    const auto r = section.response();
+    Scalar normal_share(0);
+    for (int j = 0; j < tangent_count; ++j) {
+      const Scalar softened = r.direction[j] * r.compliance[j];  // D⁻¹ b
+      const Scalar drive = friction[j] * weights[j];             // μ_j R_j
+      const Scalar rise = softened * drive / r.stiffness;        // dγₙ/dy_j
+      at(2, entry(j)) = static_cast<Given>(rise);
+      for (int i = 0; i < tangent_count; ++i) {
+        Scalar dx = -(r.direction[i] * r.compliance[i]) * (section.margin * rise);
+        if (i == j) dx += r.compliance[j] * drive;
+        at(entry(i), entry(j)) = static_cast<Given>(friction[i] * dx);
+      }
+      at(entry(j), 2) =
+          static_cast<Given>(friction[j] * softened * (section.normal_axis / r.stiffness));
+      normal_share += r.direction[j] * softened;
+    }
+    at(2, 2) = static_cast<Given>(normal_share * (section.normal_axis / r.stiffness));
+  }
 };
+
+/// Calls act with the EllipsoidProjection of y, computed in a wider type where the numbers ask for
+/// it.
+template <int Room, typename Scalar, typename Act>
+CAROM_DEVICE void with_ellipsoid(int dimension, const Scalar* friction, const Scalar* weights,
+                                 const Scalar* y, const Act& act) noexcept {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (!has_moderate_range(dimension - 1, friction, dimension, weights)) [[unlikely]] {
+      return act(EllipsoidProjection<long double, Room>(dimension, friction, weights, y));
+    }
+  }
+  act(EllipsoidProjection<EllipsoidWork<Scalar>, Room>(dimension, friction, weights, y));
+}
+
+/// Writes the nearest point to y on an ellipsoidal cone of any dimension, and says in which region
+/// y is.
+template <int Room = 5, typename Scalar>
+CAROM_DEVICE ConeRegion write_ellipsoid_nearest(int dimension, const Scalar* friction,
+                                                              const Scalar* weights,
+                                                              const Scalar* y,
+                                                              Scalar* point) noexcept {
+  ConeRegion region{};
+  with_ellipsoid<Room>(dimension, friction, weights, y, [&](const auto& k) {
+    k.write_point(y, point);
+    region = k.region;
+  });
+  return region;
+}
+
+/// Writes the slope of that point, entry (i, j) to slope[i + step j].
+template <int Room = 5, typename Scalar>
+CAROM_DEVICE void write_ellipsoid_slope(int dimension, const Scalar* friction,
+                                        const Scalar* weights, const Scalar* y, int step,
+                                        Scalar* slope) noexcept {
+  with_ellipsoid<Room>(dimension, friction, weights, y,
+                       [&](const auto& k) { k.write_slope(step, slope); });
+}
 
 }  // namespace detail
 
@@ -121,68 +219,6 @@ template <RealScalar Scalar, int Dimension>
   return reach.stableNorm() <= u(2) + slack;
 }
 
-namespace detail {
-
-template <typename Scalar, typename Work, int Dimension>
-[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> nearest_point(
-    const EllipsoidProjection<Work, Dimension>& k, const Vector<Scalar, Dimension>& y) noexcept {
-  if (k.region == ConeRegion::stick) return {y, k.region};
-  if (k.region == ConeRegion::separate) return {Vector<Scalar, Dimension>::Zero(), k.region};
-  ConeProjection<Scalar, Dimension> result{y, k.region};
-  if (k.only_drops) {
-    for (int i = 0; i < k.tangent_count; ++i) {
-      if (k.friction[std::size_t(i)] == Work(0)) result.point(k.entry(i)) = Scalar(0);
-    }
-    return result;
-  }
-  const int exponent = largest_exponent(y);
-  const auto x = k.section.scaled_tangent();
-  for (int i = 0; i < k.tangent_count; ++i) {
-    const auto place = std::size_t(i);
-    result.point(k.entry(i)) = static_cast<Scalar>(shifted(k.friction[place] * x[place], exponent));
-  }
-  result.point(2) = static_cast<Scalar>(shifted(k.section.norm_of(x), exponent));
-  return result;
-}
-
-template <typename Scalar, typename Work, int Dimension>
-[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, Dimension> slope_of(
-    const EllipsoidProjection<Work, Dimension>& k) noexcept {
-  if (k.region == ConeRegion::separate) return SquareMatrix<Scalar, Dimension>::Zero();
-  SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Identity();
-  if (k.region == ConeRegion::stick) return slope;
-  if (k.only_drops) {
-    for (int i = 0; i < k.tangent_count; ++i) {
-      if (k.friction[std::size_t(i)] == Work(0)) slope(k.entry(i), k.entry(i)) = Scalar(0);
-    }
-    return slope;
-  }
-  const auto r = k.section.response();
-  const auto write = [&](int row, int column, const Work& value) {
-    slope(row, column) = static_cast<Scalar>(value);
-  };
-  Work normal_share(0);
-  for (int j = 0; j < k.tangent_count; ++j) {
-    const auto at = std::size_t(j);
-    const Work softened = r.direction[at] * r.compliance[at];  // D⁻¹ b
-    const Work drive = k.friction[at] * k.weights[at];         // μ_j R_j
-    const Work rise = softened * drive / r.stiffness;          // dγₙ/dy_j
-    write(2, k.entry(j), rise);
-    for (int i = 0; i < k.tangent_count; ++i) {
-      const auto to = std::size_t(i);
-      Work dx = -(r.direction[to] * r.compliance[to]) * (k.section.margin * rise);
-      if (i == j) dx += r.compliance[at] * drive;
-      write(k.entry(i), k.entry(j), k.friction[to] * dx);
-    }
-    write(k.entry(j), 2, k.friction[at] * softened * (k.section.normal_axis / r.stiffness));
-    normal_share += r.direction[at] * softened;
-  }
-  write(2, 2, normal_share * (k.section.normal_axis / r.stiffness));
-  return slope;
-}
-
-}  // namespace detail
-
 /// Projection in the metric R = diag(weights), any positive weights, by one scalar equation.
 /// @pre   friction ≥ 0, weights > 0, y finite.
 /// @note  Real-time safe: no allocation, no exception, bounded work (monotone Newton, ≤ 24 steps,
@@ -192,14 +228,10 @@ template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> project(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
-  if constexpr (std::is_same_v<Scalar, double>) {
-    if (!detail::has_moderate_range(cone.friction, weights)) [[unlikely]] {
-      return detail::nearest_point(
-          detail::EllipsoidProjection<long double, Dimension>(cone, weights, y), y);
-    }
-  }
-  using Work = detail::EllipsoidWork<Scalar>;
-  return detail::nearest_point(detail::EllipsoidProjection<Work, Dimension>(cone, weights, y), y);
+  ConeProjection<Scalar, Dimension> result;
+  result.region = detail::write_ellipsoid_nearest<detail::tangent_room<Dimension>>(
+      Dimension, cone.friction.data(), weights.data(), y.data(), result.point.data());
+  return result;
 }
 
 /// Derivative of that projection, by differentiating its optimality conditions.
@@ -211,14 +243,10 @@ template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, Dimension> projection_derivative(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
-  if constexpr (std::is_same_v<Scalar, double>) {
-    if (!detail::has_moderate_range(cone.friction, weights)) [[unlikely]] {
-      return detail::slope_of<Scalar>(
-          detail::EllipsoidProjection<long double, Dimension>(cone, weights, y));
-    }
-  }
-  using Work = detail::EllipsoidWork<Scalar>;
-  return detail::slope_of<Scalar>(detail::EllipsoidProjection<Work, Dimension>(cone, weights, y));
+  SquareMatrix<Scalar, Dimension> slope;
+  detail::write_ellipsoid_slope<detail::tangent_room<Dimension>>(
+      Dimension, cone.friction.data(), weights.data(), y.data(), Dimension, slope.data());
+  return slope;
 }
 
 }  // namespace CAROM_ABI

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <utility>
 
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/expect_valid.hpp"
@@ -39,40 +37,73 @@ concept SharedNormalCone =
 
 namespace detail {
 
+/// Where the entries of such a cone stand, so that one function serves all of them.
+template <int Blocks>
+struct ConeLayout {
+  int dimension, normal_index, block_count;
+  ConeBlock blocks[Blocks];
+};
+
+/// Blocks and entries for which SharedNormal has room: those of the cones here, or of a larger one.
+template <SharedNormalCone Cone>
+inline constexpr int block_room = Cone::blocks.size() > 3 ? int(Cone::blocks.size()) : 3;
+template <SharedNormalCone Cone>
+inline constexpr int entry_room = Cone::dimension > 6 ? Cone::dimension : 6;
+
+template <SharedNormalCone Cone>
+[[nodiscard]] CAROM_DEVICE constexpr ConeLayout<block_room<Cone>> layout_of() noexcept {
+  constexpr auto blocks = Cone::blocks;  // on a device there are no static members
+  ConeLayout<block_room<Cone>> layout{
+      Cone::dimension, Cone::normal_index, int(blocks.size()), {}};
+  for (std::size_t b = 0; b < blocks.size(); ++b) layout.blocks[b] = blocks[b];
+  return layout;
+}
+
+template <SharedNormalCone Cone>
+CAROM_DEVICE void write_bounds(const Cone& cone,
+                               typename Cone::scalar_type (&mu)[block_room<Cone>]) noexcept {
+  const auto given = bounds(cone);
+  for (std::size_t b = 0; b < given.size(); ++b) mu[b] = given[b];
+}
+
 /// The shared normal of the nearest point, and which blocks slide. First y and R are brought to
 /// order one: the projection changes by the factor of y, and not by that of R.
 ///
 /// The optimality condition in γₙ is piecewise linear and increasing; blocks join the sliding set
 /// in the order of ‖y_b‖/μ_b, the largest first, until the next one would lie inside.
 /// @tparam Scalar  type to compute in: the cone's, or a wider one.
-template <SharedNormalCone Cone, typename Scalar>
+template <typename Scalar, int Entries = 6, int Blocks = 3>
 struct SharedNormal {
-  static constexpr std::size_t block_count = Cone::blocks.size();
-
-  std::array<Scalar, std::size_t(Cone::dimension)> weights;  ///< R / 2^(its largest exponent)
-  std::array<Scalar, std::size_t(Cone::dimension)> y;        ///< y / 2^exponent
-  std::array<Scalar, block_count> friction{};                ///< μ_b
-  std::array<Scalar, block_count> norm{};                    ///< ‖y_b‖
-  Scalar resistance;  ///< Rₙ + Σ μ_b² R_b over sliding blocks
-  Scalar drive;       ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
+  ConeLayout<Blocks> layout;
+  Scalar weights[Entries];      ///< R / 2^(its largest exponent)
+  Scalar y[Entries];            ///< y / 2^exponent
+  Scalar friction[Blocks];      ///< μ_b
+  Scalar norm[Blocks];          ///< ‖y_b‖
+  bool slides[Blocks] = {};     ///< whether ‖y_b‖ > μ_b γₙ
+  Scalar resistance;            ///< Rₙ + Σ μ_b² R_b over sliding blocks
+  Scalar drive;                 ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   int exponent;
   ConeRegion region = ConeRegion::stick;
-  std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
 
-  CAROM_DEVICE SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
-                            const SetVector<Cone>& given_y) noexcept
-      : exponent(largest_exponent(given_y)) {
-    constexpr auto blocks = Cone::blocks;  // on a device there are no static members
-    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights)), scale(-exponent);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights(Index(i))));
-      y[i] = scale.times(static_cast<Scalar>(given_y(Index(i))));
+  template <typename Given>
+  CAROM_DEVICE SharedNormal(const ConeLayout<Blocks>& cone, const Given* bounds,
+                            const Given* given_weights, const Given* given_y) noexcept
+      : layout(cone), exponent(largest_exponent(given_y, cone.dimension)) {
+    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights, cone.dimension));
+    const PowerOfTwo<Scalar> scale(-exponent);
+    for (int i = 0; i < cone.dimension; ++i) {
+      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights[i]));
+      y[i] = scale.times(static_cast<Scalar>(given_y[i]));
     }
-    resistance = weights[std::size_t(Cone::normal_index)];
-    drive = resistance * y[std::size_t(Cone::normal_index)];
-    for (const std::size_t b : sort_blocks(cone)) {
+    resistance = weights[cone.normal_index];
+    drive = resistance * y[cone.normal_index];
+    int order[Blocks];
+    for (int b = 0; b < cone.block_count; ++b) friction[b] = static_cast<Scalar>(bounds[b]);
+    sort_blocks(order);
+    for (int k = 0; k < cone.block_count; ++k) {
+      const int b = order[k];
       if (norm[b] * resistance <= friction[b] * drive) break;  // ‖y_b‖ ≤ μ_b γₙ
-      const Scalar pull = friction[b] * weights[std::size_t(blocks[b].start)];
+      const Scalar pull = friction[b] * weights[cone.blocks[b].start];
       slides[b] = true;
       region = ConeRegion::slide;
       resistance += friction[b] * pull;
@@ -83,104 +114,131 @@ struct SharedNormal {
   }
 
   /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
-  [[nodiscard]] CAROM_DEVICE std::array<std::size_t, block_count> sort_blocks(
-      const Cone& cone) noexcept {
+  CAROM_DEVICE void sort_blocks(int (&order)[Blocks]) noexcept {
     using std::sqrt;
-    constexpr auto blocks = Cone::blocks;
-    const auto mu = bounds(cone);
-    std::array<std::size_t, block_count> order{};
-    std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
-    for (std::size_t b = 0; b < block_count; ++b) {
-      friction[b] = Scalar(mu[b]);
+    Scalar width[Blocks];  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
+    for (int b = 0; b < layout.block_count; ++b) {
+      const auto [start, size] = layout.blocks[b];
       Scalar squared(0);
-      for (int i = blocks[b].start; i < blocks[b].start + blocks[b].size; ++i) {
-        squared += y[std::size_t(i)] * y[std::size_t(i)];
-      }
+      for (int i = start; i < start + size; ++i) squared += y[i] * y[i];
       norm[b] = sqrt(squared);
       width[b] = norm[b] == Scalar(0) ? Scalar(1) : friction[b];
-      std::size_t place = b;
+      int place = b;
       for (; place > 0 && norm[b] * width[order[place - 1]] > norm[order[place - 1]] * width[b];
            --place) {
         order[place] = order[place - 1];
       }
       order[place] = b;
     }
-    return order;
   }
-};
 
-template <SharedNormalCone Cone>
-CAROM_DEVICE void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
-                               const SetVector<Cone>& y) noexcept {
-  constexpr auto blocks = Cone::blocks;
-  expect_positive_and_finite(weights, y);
-  for ([[maybe_unused]] const auto& mu : bounds(cone)) {
-    CAROM_EXPECTS(mu >= typename Cone::scalar_type(0));
-  }
-  for ([[maybe_unused]] const ConeBlock& block : blocks) {
-    for (int i = block.start; i < block.start + block.size; ++i) {
-      CAROM_EXPECTS(weights(i) == weights(block.start));
+  /// Writes the nearest point.
+  /// @param given  y as it was given.
+  template <typename Given>
+  CAROM_DEVICE void write_point(const Given* given, Given* point) const noexcept {
+    for (int i = 0; i < layout.dimension; ++i) {
+      point[i] = region == ConeRegion::separate ? Given(0) : given[i];
+    }
+    if (region != ConeRegion::slide) return;
+    const Scalar normal = drive / resistance;
+    point[layout.normal_index] = static_cast<Given>(shifted(normal, exponent));
+    for (int b = 0; b < layout.block_count; ++b) {
+      if (!slides[b]) continue;
+      const auto share = static_cast<Given>(friction[b] * normal / norm[b]);
+      const auto [start, size] = layout.blocks[b];
+      for (int i = start; i < start + size; ++i) point[i] *= share;
     }
   }
-}
 
-template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension>
-nearest_point(const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
-  constexpr auto blocks = Cone::blocks;
-  using Scalar = typename Cone::scalar_type;
-  if (k.region == ConeRegion::stick) return {y, k.region};
-  if (k.region == ConeRegion::separate) return {SetVector<Cone>::Zero(), k.region};
-  const Work normal = k.drive / k.resistance;
-  ConeProjection<Scalar, Cone::dimension> result{y, k.region};
-  result.point(Cone::normal_index) = static_cast<Scalar>(shifted(normal, k.exponent));
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!k.slides[b]) continue;
-    const auto share = static_cast<Scalar>(k.friction[b] * normal / k.norm[b]);
-    for (int i = blocks[b].start; i < blocks[b].start + blocks[b].size; ++i) {
-      result.point(i) *= share;
+  /// Writes dP/dy, entry (i, j) to slope[i + step j].
+  template <typename Given>
+  CAROM_DEVICE void write_slope(int step, Given* slope) const noexcept {
+    const int n = layout.normal_index;
+    for (int j = 0; j < layout.dimension; ++j) {
+      for (int i = 0; i < layout.dimension; ++i) {
+        slope[i + step * j] = Given(i == j && region != ConeRegion::separate ? 1 : 0);
+      }
     }
-  }
-  return result;
-}
-
-template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] CAROM_DEVICE SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
-  constexpr auto blocks = Cone::blocks;
-  using Scalar = typename Cone::scalar_type;
-  if (k.region == ConeRegion::separate) return SetMatrix<Cone>::Zero();
-  SetMatrix<Cone> slope = SetMatrix<Cone>::Identity();
-  if (k.region == ConeRegion::stick) return slope;
-
-  const Work normal = k.drive / k.resistance;
-  std::array<Work, std::size_t(Cone::dimension)> normal_row{};  // dγₙ/dy
-  normal_row[std::size_t(Cone::normal_index)] =
-      k.weights[std::size_t(Cone::normal_index)] / k.resistance;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!k.slides[b]) continue;
-    const auto first = std::size_t(blocks[b].start), end = first + std::size_t(blocks[b].size);
-    for (std::size_t i = first; i < end; ++i) {
-      normal_row[i] = k.friction[b] * (k.weights[first] / k.resistance) * (k.y[i] / k.norm[b]);
+    if (region != ConeRegion::slide) return;
+    const Scalar normal = drive / resistance;
+    Scalar normal_row[Entries] = {};  // dγₙ/dy
+    normal_row[n] = weights[n] / resistance;
+    for (int b = 0; b < layout.block_count; ++b) {
+      if (!slides[b]) continue;
+      const auto [start, size] = layout.blocks[b];
+      for (int i = start; i < start + size; ++i) {
+        normal_row[i] = friction[b] * (weights[start] / resistance) * (y[i] / norm[b]);
+      }
     }
-  }
-  for (std::size_t j = 0; j < normal_row.size(); ++j) {
-    slope(Cone::normal_index, Index(j)) = static_cast<Scalar>(normal_row[j]);
-  }
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!k.slides[b]) continue;
-    const auto first = std::size_t(blocks[b].start), end = first + std::size_t(blocks[b].size);
-    const Work across = k.friction[b] * normal / k.norm[b];
-    for (std::size_t i = first; i < end; ++i) {
-      const Work t = k.y[i] / k.norm[b];
-      for (std::size_t j = 0; j < normal_row.size(); ++j) {
-        Work entry = k.friction[b] * t * normal_row[j];
-        if (j >= first && j < end)
-          entry += across * (Work(i == j ? 1 : 0) - t * (k.y[j] / k.norm[b]));
-        slope(Index(i), Index(j)) = static_cast<Scalar>(entry);
+    for (int j = 0; j < layout.dimension; ++j) {
+      slope[n + step * j] = static_cast<Given>(normal_row[j]);
+    }
+    for (int b = 0; b < layout.block_count; ++b) {
+      if (!slides[b]) continue;
+      const auto [start, size] = layout.blocks[b];
+      const Scalar across = friction[b] * normal / norm[b];
+      for (int i = start; i < start + size; ++i) {
+        const Scalar t = y[i] / norm[b];
+        for (int j = 0; j < layout.dimension; ++j) {
+          Scalar entry = friction[b] * t * normal_row[j];
+          const bool own = j >= start && j < start + size;
+          if (own) entry += across * (Scalar(i == j ? 1 : 0) - t * (y[j] / norm[b]));
+          slope[i + step * j] = static_cast<Given>(entry);
+        }
       }
     }
   }
-  return slope;
+};
+
+/// Expects what project() says of its arguments.
+template <typename Scalar, int Blocks>
+CAROM_DEVICE void expect_valid([[maybe_unused]] const ConeLayout<Blocks>& cone,
+                               [[maybe_unused]] const Scalar* bounds,
+                               [[maybe_unused]] const Scalar* weights,
+                               [[maybe_unused]] const Scalar* y) noexcept {
+  expect_positive_and_finite(cone.dimension, weights, y);
+  for (int b = 0; b < cone.block_count; ++b) {
+    CAROM_EXPECTS(bounds[b] >= Scalar(0));
+    for (int i = 1; i < cone.blocks[b].size; ++i) {
+      CAROM_EXPECTS(weights[cone.blocks[b].start + i] == weights[cone.blocks[b].start]);
+    }
+  }
+}
+
+/// Calls act with the SharedNormal of y, computed in a wider type where the numbers ask for it.
+template <int Entries, typename Scalar, int Blocks, typename Act>
+CAROM_DEVICE void with_shared_normal(const ConeLayout<Blocks>& cone, const Scalar* bounds,
+                                     const Scalar* weights, const Scalar* y,
+                                     const Act& act) noexcept {
+  expect_valid(cone, bounds, weights, y);
+  if (!has_moderate_range(cone.block_count, bounds, cone.dimension, weights)) [[unlikely]] {
+    using Wide = typename WiderScalar<Scalar>::type;
+    return act(SharedNormal<Wide, Entries, Blocks>(cone, bounds, weights, y));
+  }
+  act(SharedNormal<Scalar, Entries, Blocks>(cone, bounds, weights, y));
+}
+
+/// Writes the nearest point to y, and says in which region y is.
+/// @param bounds  μ_b.
+template <int Entries = 6, typename Scalar, int Blocks>
+CAROM_DEVICE ConeRegion write_nearest(const ConeLayout<Blocks>& cone,
+                                                    const Scalar* bounds, const Scalar* weights,
+                                                    const Scalar* y, Scalar* point) noexcept {
+  ConeRegion region{};
+  with_shared_normal<Entries>(cone, bounds, weights, y, [&](const auto& k) {
+    k.write_point(y, point);
+    region = k.region;
+  });
+  return region;
+}
+
+/// Writes the slope of the nearest point, entry (i, j) to slope[i + step j].
+template <int Entries = 6, typename Scalar, int Blocks>
+CAROM_DEVICE void write_slope(const ConeLayout<Blocks>& cone, const Scalar* bounds,
+                              const Scalar* weights, const Scalar* y, int step,
+                              Scalar* slope) noexcept {
+  with_shared_normal<Entries>(cone, bounds, weights, y,
+                              [&](const auto& k) { k.write_slope(step, slope); });
 }
 
 }  // namespace detail
@@ -221,26 +279,24 @@ template <SharedNormalCone Cone>
 template <SharedNormalCone Cone>
 [[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
     const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
-  using Scalar = typename Cone::scalar_type;
-  detail::expect_valid(cone, weights, y);
-  if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {
-    using Wide = typename detail::WiderScalar<Scalar>::type;
-    return detail::nearest_point(detail::SharedNormal<Cone, Wide>(cone, weights, y), y);
-  }
-  return detail::nearest_point(detail::SharedNormal<Cone, Scalar>(cone, weights, y), y);
+  typename Cone::scalar_type mu[detail::block_room<Cone>];
+  detail::write_bounds(cone, mu);
+  ConeProjection<typename Cone::scalar_type, Cone::dimension> result;
+  result.region = detail::write_nearest<detail::entry_room<Cone>>(
+      detail::layout_of<Cone>(), mu, weights.data(), y.data(), result.point.data());
+  return result;
 }
 
 /// Derivative of that projection.
 template <SharedNormalCone Cone>
 [[nodiscard]] CAROM_DEVICE SetMatrix<Cone> projection_derivative(
     const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
-  using Scalar = typename Cone::scalar_type;
-  detail::expect_valid(cone, weights, y);
-  if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {
-    using Wide = typename detail::WiderScalar<Scalar>::type;
-    return detail::slope_of(detail::SharedNormal<Cone, Wide>(cone, weights, y));
-  }
-  return detail::slope_of(detail::SharedNormal<Cone, Scalar>(cone, weights, y));
+  typename Cone::scalar_type mu[detail::block_room<Cone>];
+  detail::write_bounds(cone, mu);
+  SetMatrix<Cone> slope;
+  detail::write_slope<detail::entry_room<Cone>>(detail::layout_of<Cone>(), mu, weights.data(),
+                                                y.data(), Cone::dimension, slope.data());
+  return slope;
 }
 
 }  // namespace CAROM_ABI

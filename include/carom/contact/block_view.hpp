@@ -205,7 +205,7 @@ class BlockView {
     if constexpr (Capacity == 3) {
       return project(FrictionCone<Scalar>{law_.friction}, y).point;
     } else {
-      return nearest_impulse(law_.set, Rows(Rows::Ones()), y);
+      return nearest_impulse_unweighted(law_.set, y);
     }
   }
   /// Inverse dynamics: γ = P(y(v)) [N·s] for a velocity of the bodies.

@@ -9,6 +9,7 @@
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/detail/unyielding.hpp"
 #include "carom/contact/overlap.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
@@ -124,7 +125,7 @@ template <RealScalar Scalar>
   if (!detail::is_nonnegative(contact.friction)) {
     return detail::fault(item + ": friction", nonnegative, contact.friction);
   }
-  if (!contact.surface_velocity.allFinite()) {
+  if (!detail::all_finite(contact.surface_velocity.data(), 3)) {
     return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
   }
   if (!detail::is_positive(contact.relative_slip)) {
@@ -150,7 +151,7 @@ template <RealScalar Scalar>
     return detail::fault(item + ": normal regularization", "a finite number > 0",
                          contact.regularization.normal);
   }
-  if (contact.bias_velocity.allFinite()) return {};
+  if (detail::all_finite(contact.bias_velocity.data(), 3)) return {};
   return detail::finite_fault(item + ": bias velocity", contact.bias_velocity);
 }
 

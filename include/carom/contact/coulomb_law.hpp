@@ -68,7 +68,7 @@ template <RealScalar Scalar>
   using std::sqrt;
   if (set.shape == ImpulseShape::intervals) return nearest_impulse(set, y, y);
   const int n = detail::normal_row(set.shape);
-  RowNumbers<Scalar> shifted = y + set.shift;
+  const RowNumbers<Scalar> shifted = detail::moved_by_shift(set, y, Scalar(1));
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
     impulse(n) = shifted(n);
@@ -86,7 +86,7 @@ template <RealScalar Scalar>
       }
     }
   }
-  return impulse - set.shift;
+  return detail::moved_by_shift(set, impulse, Scalar(-1));
 }
 
 /// d𝒞/dy, not symmetric where a contact slides; on a boundary one generalised derivative. Zero
@@ -104,7 +104,7 @@ template <RealScalar Scalar>
     return slope;
   }
   const int n = detail::normal_row(set.shape);
-  const RowNumbers<Scalar> shifted = y + set.shift;
+  const RowNumbers<Scalar> shifted = detail::moved_by_shift(set, y, Scalar(1));
   if (!(shifted(n) > Scalar(0))) return slope;
   slope(n, n) = Scalar(1);
   for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
@@ -147,7 +147,7 @@ template <RealScalar Scalar>
                                                  const RowNumbers<Scalar>& y) noexcept {
   if (set.shape == ImpulseShape::intervals) return nearest_impulse(set, regularization, y);
   const int n = detail::normal_row(set.shape);
-  const RowNumbers<Scalar> shifted = y + set.shift;
+  const RowNumbers<Scalar> shifted = detail::moved_by_shift(set, y, Scalar(1));
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
     impulse(n) = shifted(n);
@@ -159,7 +159,7 @@ template <RealScalar Scalar>
       }
     }
   }
-  return impulse - set.shift;
+  return detail::moved_by_shift(set, impulse, Scalar(-1));
 }
 
 /// G = (d𝒞/dy) R⁻¹ of the same, not symmetric where a contact slides; on a boundary one generalised
@@ -172,7 +172,7 @@ template <RealScalar Scalar>
   if (set.shape == ImpulseShape::intervals) return impulse_curvature(set, regularization, y);
   SquareMatrix<Scalar, 6> g = SquareMatrix<Scalar, 6>::Zero();
   const int n = detail::normal_row(set.shape);
-  const RowNumbers<Scalar> shifted = y + set.shift;
+  const RowNumbers<Scalar> shifted = detail::moved_by_shift(set, y, Scalar(1));
   if (!(shifted(n) > Scalar(0))) return g;
   g(n, n) = Scalar(1) / regularization(n);
   for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <span>
-#include <type_traits>
 
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/body_touches.hpp"
 #include "carom/contact/dual.hpp"
-#include "carom/linalg/detail/growing.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -34,9 +33,7 @@ class DelassusForm {
   void write_matrix_free(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     add_blocks(problem, dual);
     detail::BodyTouches::for_each_side(problem, [&](Index, int block, int side) {
-      write_rows(problem, {block, side}, left_);
-      product_ = left_.lazyProduct(left_.transpose());
-      dual.add_coupling(block, block, product_);
+      add_product(problem, {block, side}, {block, side}, dual);
     });
     problem_ = &problem;
     places_.resize(dual.row_count());
@@ -54,63 +51,69 @@ class DelassusForm {
  private:
   static void add_blocks(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     dual.reset();
-    problem.for_each_block([&](const auto& block) {
-      RowNumbers<Scalar> load = RowNumbers<Scalar>::Zero(), weights = load;
-      constexpr int size = std::decay_t<decltype(block)>::Rows::SizeAtCompileTime;
-      load.template head<size>() = block.velocity(problem.free_velocity()) - block.bias_velocity();
-      if (!block.law().rigid) weights.template head<size>() = block.regularization();
-      dual.add_contact(block.set(), load.head(block.rows()), weights);
+    problem.for_each_block([&](const BlockView<Scalar>& block) {
+      RowNumbers<Scalar> load = block.velocity(problem.free_velocity());
+      RowNumbers<Scalar> weights = RowNumbers<Scalar>::Zero();
+      for (int r = 0; r < block.rows(); ++r) {
+        load(r) -= block.bias_velocity()(r);
+        if (!block.law().rigid) weights(r) = block.law().regularization(r);
+      }
+      dual.add_contact(block.law().set, Eigen::Map<const VectorX<Scalar>>(load.data(), block.rows()),
+                       weights);
     });
   }
 
-  /// Ĵ of one block on one side, rows × size.
-  using SideRows = Growing<MatrixX<Scalar>>;
-  static void write_rows(const ContactProblem<Scalar>& problem, const detail::BodyTouch& touch,
-                         SideRows& rows) {
-    problem.visit(touch.block, [&](const auto& block) {
-      const auto own = block.whitened_columns(touch.side);
-      rows.grow(own.cols(), own.rows());
-      rows = own.transpose();
-    });
+  /// Adds Ĵ_a Ĵ_bᵀ of two sides at one body.
+  static void add_product(const ContactProblem<Scalar>& problem, const detail::BodyTouch& a,
+                          const detail::BodyTouch& b, DelassusProblem<Scalar>& dual) {
+    const detail::BlockSides<Scalar> first = detail::sides_of(problem, a.block);
+    const detail::BlockSides<Scalar> second = detail::sides_of(problem, b.block);
+    const BlockSide<Scalar>& left = first.all[std::size_t(a.side)];
+    const BlockSide<Scalar>& right = second.all[std::size_t(b.side)];
+    const Index size = left.range.size;
+    std::array<Scalar, 36> product;
+    for (Index c = 0; c < second.rows; ++c) {
+      for (Index r = 0; r < first.rows; ++r) {
+        product[std::size_t(r + first.rows * c)] =
+            detail::dot(left.whitened + r * size, right.whitened + c * size, size);
+      }
+    }
+    dual.add_coupling(a.block, b.block,
+                      Eigen::Map<const MatrixX<Scalar>>(product.data(), first.rows, second.rows));
   }
 
   /// What one body contributes to W.
   void add_body(const ContactProblem<Scalar>& problem, Index body, DelassusProblem<Scalar>& dual) {
     const auto touches = touches_.of(body);
     for (auto a = touches.begin(); a != touches.end(); ++a) {
-      write_rows(problem, *a, left_);
-      for (auto b = touches.begin(); b <= a; ++b) {
-        write_rows(problem, *b, right_);
-        product_ = left_.lazyProduct(right_.transpose());
-        dual.add_coupling(a->block, b->block, product_);
-      }
+      for (auto b = touches.begin(); b <= a; ++b) add_product(problem, *a, *b, dual);
     }
   }
 
-  /// Calls visit(start of the body's unknowns, column of Ĵᵀ, place of the row in parts) for every
-  /// row of every block, on every side.
+  /// Calls visit(row of Ĵ on one side, the body's unknowns, place of the row in parts) for every row
+  /// of every block, on every side.
   template <typename Visit>
   void for_each_row(const Visit& visit) const noexcept {
-    problem_->for_each_block([&](const auto& block) {
-      for (int s = 0; s < block.side_count(); ++s) {
-        const auto columns = block.whitened_columns(s);
-        for (int r = 0; r < block.rows(); ++r) {
-          visit(block.side(s).range.start, columns.col(r), places_[block.first_row() + r]);
+    for (Index i = 0; i < problem_->block_count(); ++i) {
+      const detail::BlockSides<Scalar> sides = detail::sides_of(*problem_, i);
+      for (int s = 0; s < sides.count; ++s) {
+        const BlockSide<Scalar>& side = sides.all[std::size_t(s)];
+        for (Index r = 0; r < sides.rows; ++r) {
+          visit(side.whitened + r * side.range.size, side.range,
+                places_[problem_->first_row(i) + r]);
         }
       }
-    });
+    }
   }
 
   void multiply(const Scalar* impulse, Scalar* product) noexcept {
     std::fill(momentum_.begin(), momentum_.end(), Scalar(0));
     std::fill(product, product + 3 * part_count_, Scalar(0));
-    for_each_row([&](Index start, const auto& column, Index place) {
-      Eigen::Map<VectorX<Scalar>>(momentum_.data() + start, column.size()) +=
-          impulse[place] * column;
+    for_each_row([&](const Scalar* row, const BodyRange& body, Index place) {
+      detail::add_multiple(impulse[place], row, body.size, momentum_.data() + body.start);
     });
-    for_each_row([&](Index start, const auto& column, Index place) {
-      product[place] +=
-          column.dot(Eigen::Map<const VectorX<Scalar>>(momentum_.data() + start, column.size()));
+    for_each_row([&](const Scalar* row, const BodyRange& body, Index place) {
+      product[place] += detail::dot(row, momentum_.data() + body.start, body.size);
     });
   }
 
@@ -119,8 +122,6 @@ class DelassusForm {
   Sequence<Index> places_;     ///< per row, in parts
   Sequence<Scalar> momentum_;  ///< L⁻¹ Jᵀ γ
   detail::BodyTouches touches_;
-  SideRows left_, right_;
-  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6> product_;
 };
 
 }  // namespace CAROM_ABI

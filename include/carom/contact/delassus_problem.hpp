@@ -74,41 +74,33 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   template <typename LoadType>
   Index add_contact(const ImpulseSet<Scalar>& set, const Eigen::MatrixBase<LoadType>& load,
                     const Rows& regularization = Rows::Zero()) {
-    detail::reject_if(check_contact(set, load, regularization));
-    return this->append_rows(set, load, regularization);
+    const Rows numbers = rows_of(load);
+    detail::reject_if(
+        detail::delassus_contact_fault(count(), set, load.size(), numbers, regularization));
+    return this->append_rows(set, numbers, regularization);
   }
   /// What add_contact would object to, or nothing.
   template <typename LoadType>
   [[nodiscard]] Fault check_contact(const ImpulseSet<Scalar>& set,
                                     const Eigen::MatrixBase<LoadType>& load,
                                     const Rows& regularization = Rows::Zero()) const {
-    return detail::delassus_contact_fault(count(), set, load, regularization);
+    return detail::delassus_contact_fault(count(), set, load.size(), rows_of(load),
+                                          regularization);
   }
 
   /// Adds to W_ij, and the transpose to W_ji if i ≠ j.
   /// @param block  rows of i × rows of j.
   template <typename MatrixType>
   void add_coupling(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
-    detail::reject_if(check_coupling(i, j, block));
-    for (int p = 0; p < parts(i); ++p) {
-      for (int o = 0; o < parts(j); ++o) {
-        Block padded = Block::Zero();
-        for (int c = 3 * o; c < (std::min)(3 * o + 3, int(block.cols())); ++c) {
-          for (int r = 3 * p; r < (std::min)(3 * p + 3, int(block.rows())); ++r) {
-            padded(place_of(i, r).row, place_of(j, c).row) = block(r, c);
-          }
-        }
-        blocks_.add(first_part(i) + p, first_part(j) + o, padded);
-        if (i == j) continue;
-        blocks_.add(first_part(j) + o, first_part(i) + p, padded.transpose());
-      }
-    }
+    const auto& kept = detail::in_memory(block);
+    add_coupling(i, j, detail::entries_of(kept));
   }
   /// What add_coupling would object to, or nothing.
   template <typename MatrixType>
   [[nodiscard]] Fault check_coupling(Index i, Index j,
                                      const Eigen::MatrixBase<MatrixType>& block) const {
-    return detail::delassus_block_fault(*this, i, j, block);
+    const auto& kept = detail::in_memory(block);
+    return detail::delassus_block_fault(*this, i, j, detail::entries_of(kept));
   }
 
   /// Adds all of W, given in the order of the rows: a sparse matrix of Eigen, or one like it. Its
@@ -161,20 +153,21 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   /// @param impulse  γ in parts, 3 part_count() numbers.
   [[nodiscard]] Vector3<Scalar> part_velocity(Index part,
                                               std::span<const Scalar> impulse) const noexcept {
-    const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(impulse.data() + 3 * part);
-    return this->load(part) + this->regularization(part).cwiseProduct(own) +
-           part_product(part, impulse);
+    Vector3<Scalar> velocity = part_product(part, impulse);
+    add_own_velocity(part, impulse.data() + 3 * part, velocity.data());
+    return velocity;
   }
   /// One part of W γ.
   [[nodiscard]] Vector3<Scalar> part_product(Index part,
                                              std::span<const Scalar> impulse) const noexcept {
     CAROM_EXPECTS(Index(impulse.size()) == 3 * part_count());
-    Vector3<Scalar> sum = Vector3<Scalar>::Zero();
+    Scalar sum[3] = {Scalar(0), Scalar(0), Scalar(0)};
     for (const Neighbour* n = begin(part); n != end(part); ++n) {
       const Scalar* const x = impulse.data() + 3 * Index(n->part);
-      sum += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
+      const Scalar* const w = n->matrix.data();
+      for (int r = 0; r < 3; ++r) sum[r] += w[r] * x[0] + w[r + 3] * x[1] + w[r + 6] * x[2];
     }
-    return sum;
+    return {sum[0], sum[1], sum[2]};
   }
 
   /// u = (W + R) γ + q, all of it.
@@ -185,17 +178,47 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
     CAROM_EXPECTS(velocity.size() == impulse.size());
     if (matrix_free()) operator_.multiply(operator_.context, impulse, velocity);
     for (Index p = 0; p < part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>> u(velocity.data() + 3 * p);
-      const Eigen::Map<const Vector3<Scalar>> own(impulse.data() + 3 * p);
-      if (matrix_free()) {
-        u += this->load(p) + this->regularization(p).cwiseProduct(own);
-      } else {
-        u = part_velocity(p, impulse);
+      Scalar* const u = velocity.data() + 3 * p;
+      if (!matrix_free()) {
+        const Vector3<Scalar> product = part_product(p, impulse);
+        for (int r = 0; r < 3; ++r) u[r] = product(r);
       }
+      add_own_velocity(p, impulse.data() + 3 * p, u);
     }
   }
 
  private:
+  using Entries = detail::MatrixEntries<Scalar>;
+
+  /// The load of a contact; a longer one is cut off, and refused.
+  template <typename LoadType>
+  [[nodiscard]] static Rows rows_of(const Eigen::MatrixBase<LoadType>& load) {
+    Rows result = Rows::Zero();
+    for (Index r = 0; r < (std::min)(load.size(), Index(6)); ++r) result(r) = load(r);
+    return result;
+  }
+  void add_coupling(Index i, Index j, const Entries& block) {
+    detail::reject_if(detail::delassus_block_fault(*this, i, j, block));
+    for (int p = 0; p < parts(i); ++p) {
+      for (int o = 0; o < parts(j); ++o) {
+        Block padded = Block::Zero(), mirrored = padded;
+        for (int c = 3 * o; c < (std::min)(3 * o + 3, int(block.columns)); ++c) {
+          for (int r = 3 * p; r < (std::min)(3 * p + 3, int(block.rows)); ++r) {
+            const int row = place_of(i, r).row, column = place_of(j, c).row;
+            padded(row, column) = mirrored(column, row) = block(r, c);
+          }
+        }
+        blocks_.add(first_part(i) + p, first_part(j) + o, padded);
+        if (i != j) blocks_.add(first_part(j) + o, first_part(i) + p, mirrored);
+      }
+    }
+  }
+  /// Adds R γ + q of a part.
+  void add_own_velocity(Index part, const Scalar* impulse, Scalar* velocity) const noexcept {
+    const Vector3<Scalar>&q = this->load(part), &weights = this->regularization(part);
+    for (int r = 0; r < 3; ++r) velocity[r] += q(r) + weights(r) * impulse[r];
+  }
+
   detail::DelassusBlocks<Scalar> blocks_;  ///< W
   DelassusOperator<Scalar> operator_;
   Scalar asymmetry_ = 0, mean_diagonal_ = 0, load_norm_ = 0;
@@ -243,9 +266,11 @@ void DelassusProblem<Scalar>::assemble() {
   for (Index part = 0; part < part_count(); ++part) {
     auto& p = this->parts_[part];
     p.diagonal = blocks_.find(part, part)->matrix;
-    p.diagonal.diagonal() += p.regularization;
-    trace += p.diagonal.trace();
-    squared += p.load.squaredNorm();
+    for (int r = 0; r < 3; ++r) {
+      p.diagonal(r, r) += p.regularization(r);
+      trace += p.diagonal(r, r);
+    }
+    squared += detail::dot(p.load.data(), p.load.data(), 3);
   }
   mean_diagonal_ = row_count() > 0 ? trace / Scalar(row_count()) : Scalar(0);
   using std::sqrt;

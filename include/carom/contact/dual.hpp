@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "carom/contact/primal.hpp"
 
 namespace carom {
@@ -11,6 +14,23 @@ inline namespace CAROM_ABI {
 /// At the solution its cost is −ℓ. For any γ ∈ ℱ and any v, ℓ(v) + cost(γ) ≥ 0 is the duality gap.
 /// @cite  castro2021unconstrained, dual problem.
 
+namespace detail {
+
+template <RealScalar Scalar>
+void write_velocity(const ContactProblem<Scalar>& problem, const Scalar* impulse,
+                    std::span<Scalar> velocity) noexcept {
+  std::fill(velocity.begin(), velocity.end(), Scalar(0));
+  problem.for_each_block([&](const BlockView<Scalar>& block) {
+    const RowNumbers<Scalar> own = block.read(impulse);
+    for (int s = 0; s < block.side_count(); ++s) block.add_momentum(s, own, velocity.data());
+  });
+  problem.whiten_momentum(velocity);
+  problem.unwhiten(velocity);
+  add_multiple(Scalar(1), problem.free_velocity().data(), Index(velocity.size()), velocity.data());
+}
+
+}  // namespace detail
+
 /// The velocity that impulses lead to, v = v* + A⁻¹ Jᵀ γ.
 /// @param impulse   γ, impulse_count() [N·s].
 /// @param velocity  written, n_v [m/s]; a view of that size, or a vector.
@@ -20,12 +40,7 @@ void write_velocity(const ContactProblem<Scalar>& problem, const ImpulseType& im
                     VectorType& velocity) noexcept {
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
   velocity.resize(problem.velocity_count());
-  velocity.setZero();
-  problem.for_each_block(
-      [&](const auto& block) { block.add_momentum(block.read(impulse), velocity); });
-  problem.whiten_momentum(as_span(velocity));
-  problem.unwhiten(as_span(velocity));
-  velocity += problem.free_velocity();
+  detail::write_velocity(problem, impulse.data(), as_span(velocity));
 }
 
 /// Gradient of the dual cost, (W + R) γ + r = J v(γ) − v̂ + R γ [m/s].

@@ -9,6 +9,7 @@
 #include "carom/cones/friction_cone.hpp"
 #include "carom/cones/planar_cone.hpp"
 #include "carom/cones/wrench_cone.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
@@ -95,8 +96,10 @@ template <RealScalar Scalar>
 [[nodiscard]] ImpulseSet<Scalar> free_impulses(int rows) noexcept {
   ImpulseSet<Scalar> set;
   set.rows = rows;
-  set.lower.head(rows).setConstant(-std::numeric_limits<Scalar>::infinity());
-  set.upper.head(rows).setConstant(std::numeric_limits<Scalar>::infinity());
+  for (int i = 0; i < rows; ++i) {
+    set.lower(i) = -std::numeric_limits<Scalar>::infinity();
+    set.upper(i) = std::numeric_limits<Scalar>::infinity();
+  }
   return set;
 }
 
@@ -147,32 +150,49 @@ template <RealScalar Scalar>
   return false;
 }
 
-/// Calls visit with the cone as its own type.
-template <RealScalar Scalar, typename Visit>
-void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
-  const Vector3<Scalar>& mu = set.friction;
-  switch (set.shape) {
-    case ImpulseShape::intervals:
-      return;
-    case ImpulseShape::friction:
-      return visit(FrictionCone<Scalar>{mu.x()});
-    case ImpulseShape::planar:
-      return visit(PlanarCone<Scalar>{mu.x()});
-    case ImpulseShape::elliptic:
-      return visit(EllipticCone<Scalar>{Vector<Scalar, 2>(mu.x(), mu.y())});
-    case ImpulseShape::torsional:
-      return visit(TorsionalCone<Scalar>{mu.x(), mu.y()});
-    case ImpulseShape::rolling:
-      return visit(RollingCone<Scalar>{mu.x(), mu.y(), mu.z()});
-    case ImpulseShape::ellipsoidal_torsional:
-      return visit(EllipsoidalTorsionalCone<Scalar>{Vector3<Scalar>(mu.x(), mu.x(), mu.y())});
-    case ImpulseShape::ellipsoidal_rolling: {
-      Vector<Scalar, 5> each;
-      each << mu.x(), mu.x(), mu.y(), mu.y(), mu.z();
-      return visit(EllipsoidalRollingCone<Scalar>{each});
+/// x + sign · shift.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> moved_by_shift(const ImpulseSet<Scalar>& set,
+                                                const RowNumbers<Scalar>& x,
+                                                const Scalar& sign) noexcept {
+  RowNumbers<Scalar> result;
+  for (int i = 0; i < 6; ++i) result(i) = x(i) + sign * set.shift(i);
+  return result;
+}
+
+/// The μ of an ellipsoidal cone's tangents, in their order.
+template <RealScalar Scalar>
+struct EllipsoidFriction {
+  Scalar each[5] = {};
+
+  explicit EllipsoidFriction(const ImpulseSet<Scalar>& set) noexcept {
+    const Vector3<Scalar>& mu = set.friction;
+    if (set.shape == ImpulseShape::elliptic) {
+      each[0] = mu.x(), each[1] = mu.y();
+    } else {
+      each[0] = each[1] = mu.x();
+      each[2] = each[3] = mu.y();  // of (μ, μₛ), or of (μ, μᵣ, μₛ)
+      each[4] = mu.z();
     }
+  }
+};
+[[nodiscard]] constexpr bool is_ellipsoidal(ImpulseShape shape) noexcept {
+  return shape == ImpulseShape::elliptic || shape == ImpulseShape::ellipsoidal_torsional ||
+         shape == ImpulseShape::ellipsoidal_rolling;
+}
+
+/// Where the entries of a cone stand that is neither a friction cone nor ellipsoidal; the μ of its
+/// blocks are those of the set.
+[[nodiscard]] constexpr ConeLayout<3> shared_layout(ImpulseShape shape) noexcept {
+  switch (shape) {
+    case ImpulseShape::planar:
+      return layout_of<PlanarCone<double>>();
+    case ImpulseShape::torsional:
+      return layout_of<TorsionalCone<double>>();
     case ImpulseShape::spinless_rolling:
-      return visit(SpinlessRollingCone<Scalar>{mu.x(), mu.y()});
+      return layout_of<SpinlessRollingCone<double>>();
+    default:
+      return layout_of<RollingCone<double>>();
   }
 }
 
@@ -192,14 +212,30 @@ template <RealScalar Scalar>
     }
     return nearest;
   }
-  detail::visit_cone(set, [&]<typename Cone>(const Cone& cone) {
-    constexpr int rows = Cone::dimension;
-    const Vector<Scalar, rows> w = weights.template head<rows>();
-    const Vector<Scalar, rows> shift = set.shift.template head<rows>();
-    const Vector<Scalar, rows> moved = y.template head<rows>() + shift;
-    nearest.template head<rows>() = project(cone, w, moved).point - shift;
-  });
+  const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
+  if (set.shape == ImpulseShape::friction) {
+    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
+    const Vector3<Scalar> point = project(FrictionCone<Scalar>{set.friction(0)}, w, trial).point;
+    for (int i = 0; i < 3; ++i) nearest(i) = point(i);
+  } else if (detail::is_ellipsoidal(set.shape)) {
+    const detail::EllipsoidFriction<Scalar> mu(set);
+    detail::write_ellipsoid_nearest(set.rows, mu.each, weights.data(), moved.data(),
+                                    nearest.data());
+  } else {
+    detail::write_nearest(detail::shared_layout(set.shape), set.friction.data(),
+                                weights.data(), moved.data(), nearest.data());
+  }
+  for (int i = 0; i < set.rows; ++i) nearest(i) -= set.shift(i);
   return nearest;
+}
+
+/// The same with all weights equal: the impulse in the set that is nearest in N·s.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> nearest_impulse_unweighted(const ImpulseSet<Scalar>& set,
+                                                            const RowNumbers<Scalar>& y) noexcept {
+  RowNumbers<Scalar> ones;
+  for (int i = 0; i < 6; ++i) ones(i) = Scalar(1);
+  return nearest_impulse(set, ones, y);
 }
 
 /// G = (dP/dy) R⁻¹, symmetric positive semidefinite; on a boundary one generalised derivative.
@@ -217,12 +253,27 @@ template <RealScalar Scalar>
     }
     return curvature;
   }
-  detail::visit_cone(set, [&]<typename Cone>(const Cone& cone) {
-    constexpr int rows = Cone::dimension;
-    const Vector<Scalar, rows> w = weights.template head<rows>();
-    const Vector<Scalar, rows> moved = y.template head<rows>() + set.shift.template head<rows>();
-    curvature.template topLeftCorner<rows, rows>() = projection_curvature(cone, w, moved);
-  });
+  const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
+  Scalar slope[36];
+  if (set.shape == ImpulseShape::friction) {
+    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
+    const SquareMatrix<Scalar, 3> own =
+        projection_derivative(FrictionCone<Scalar>{set.friction(0)}, w, trial);
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) slope[i + 6 * j] = own(i, j);
+    }
+  } else if (detail::is_ellipsoidal(set.shape)) {
+    const detail::EllipsoidFriction<Scalar> mu(set);
+    detail::write_ellipsoid_slope(set.rows, mu.each, weights.data(), moved.data(), 6, slope);
+  } else {
+    detail::write_slope(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
+                        moved.data(), 6, slope);
+  }
+  for (int j = 0; j < set.rows; ++j) {
+    for (int i = 0; i < set.rows; ++i) {
+      curvature(i, j) = (slope[i + 6 * j] / weights(j) + slope[j + 6 * i] / weights(i)) / 2;
+    }
+  }
   return curvature;
 }
 
@@ -256,7 +307,8 @@ template <RealScalar Scalar>
   if (set.rows != rows) {
     return detail::fault(item + ": rows", std::to_string(rows).c_str(), Index(set.rows));
   }
-  return set.shift.allFinite() ? Fault{} : detail::finite_fault(item + ": shift", set.shift);
+  if (detail::all_finite(set.shift.data(), set.shift.size())) return {};
+  return detail::finite_fault(item + ": shift", set.shift);
 }
 
 }  // namespace CAROM_ABI

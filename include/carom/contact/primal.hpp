@@ -22,10 +22,7 @@ template <RealScalar Scalar, typename VectorType>
     const Eigen::MatrixBase<VectorType>& velocity) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
-  problem.visit(block, [&](const auto& view) {
-    result.template head<std::decay_t<decltype(view)>::Rows::SizeAtCompileTime>() =
-        view.velocity(velocity);
-  });
+  problem.visit(block, [&](const auto& view) { result = view.velocity(velocity); });
   return result;
 }
 
@@ -34,10 +31,7 @@ template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> block_impulse(const ContactProblem<Scalar>& problem, Index block,
                                                const VectorX<Scalar>& velocity) noexcept {
   RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
-  problem.visit(block, [&](const auto& view) {
-    result.template head<std::decay_t<decltype(view)>::Rows::SizeAtCompileTime>() =
-        view.impulse(velocity);
-  });
+  problem.visit(block, [&](const auto& view) { result = view.impulse(velocity); });
   return result;
 }
 
@@ -80,10 +74,14 @@ template <RealScalar Scalar>
   Scalar twice = 0;
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
-    const auto momentum = problem.momentum_matrix(b);
-    const auto change =
-        velocity.segment(start, size) - problem.free_velocity().segment(start, size);
-    for (Index c = 0; c < size; ++c) twice += momentum.col(c).dot(change) * change(c);
+    const Scalar* const momentum = problem.momentum_matrix(b).data();
+    const Scalar *const v = velocity.data() + start,
+                 *const free = problem.free_velocity().data() + start;
+    for (Index c = 0; c < size; ++c) {
+      Scalar moved(0);
+      for (Index r = 0; r < size; ++r) moved += momentum[r + c * size] * (v[r] - free[r]);
+      twice += moved * (v[c] - free[c]);
+    }
   }
   return twice / 2;
 }
@@ -110,13 +108,14 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   gradient.setZero(problem.velocity_count());
   problem.for_each_block(
-      [&](const auto& block) { block.add_momentum(-block.impulse(velocity), gradient); });
+      [&](const auto& block) { block.add_momentum(typename BlockView<Scalar>::Rows(-block.impulse(velocity)), gradient); });
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
-    const auto momentum = problem.momentum_matrix(b);
+    const Scalar* const momentum = problem.momentum_matrix(b).data();
+    const Scalar* const free = problem.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
-      gradient.segment(start, size) +=
-          (velocity(start + c) - problem.free_velocity()(start + c)) * momentum.col(c);
+      detail::add_multiple(Scalar(velocity(start + c) - free[c]), momentum + c * size, size,
+                           gradient.data() + start);
     }
   }
 }

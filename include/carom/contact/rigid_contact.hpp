@@ -104,7 +104,7 @@ template <RealScalar Scalar>
   if (contact.approach && !contact.restitution) {
     return detail::fault(item + ": approach", "none without a restitution", *contact.approach);
   }
-  if (!contact.surface_velocity.allFinite()) {
+  if (!detail::all_finite(contact.surface_velocity.data(), 3)) {
     return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
   }
   if (outside(contact.correction)) {

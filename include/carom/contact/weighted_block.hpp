@@ -39,8 +39,10 @@ template <RealScalar Scalar>
   WeightedBlock<Scalar> block;
   block.set = friction_impulses(contact.friction);
   const auto [tangent, normal] = contact.regularization;
-  block.regularization.template head<3>() << tangent, tangent, normal;
-  block.bias_velocity.template head<3>() = contact.bias_velocity;
+  for (int i = 0; i < 3; ++i) {
+    block.regularization(i) = i < 2 ? tangent : normal;
+    block.bias_velocity(i) = contact.bias_velocity(i);
+  }
   block.rigid = contact.rigid;
   block.overlap = contact.overlap;
   block.overlap_velocity = contact.overlap_velocity;
@@ -49,7 +51,7 @@ template <RealScalar Scalar>
 /// Whether a block is a friction contact that a WeightedContact can express: without adhesion.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_friction_contact(const WeightedBlock<Scalar>& block) noexcept {
-  return block.set.shape == ImpulseShape::friction && block.set.shift.isZero(Scalar(0)) &&
+  return block.set.shape == ImpulseShape::friction && !detail::is_shifted(block.set) &&
          block.regularization(0) == block.regularization(1);
 }
 /// The block as a WeightedContact.
@@ -59,7 +61,7 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(is_friction_contact(block));
   return {block.set.friction(0),
           {block.regularization(0), block.regularization(2)},
-          block.bias_velocity.template head<3>(),
+          {block.bias_velocity(0), block.bias_velocity(1), block.bias_velocity(2)},
           block.rigid,
           block.overlap,
           block.overlap_velocity};
@@ -107,9 +109,10 @@ void clear_unused(WeightedBlock<Scalar>& law) noexcept {
     law.bias_velocity(i) = set.shift(i) = set.lower(i) = set.upper(i) = Scalar(0);
   }
   const bool bounded = set.shape == ImpulseShape::intervals;
-  if (bounded) set.shift.setZero();
-  if (!bounded) set.lower.setZero();
-  if (!bounded) set.upper.setZero();
+  for (int i = 0; i < 6; ++i) {
+    if (bounded) set.shift(i) = Scalar(0);
+    if (!bounded) set.lower(i) = set.upper(i) = Scalar(0);
+  }
   for (int i = friction_count(set.shape); i < 3; ++i) set.friction(i) = Scalar(0);
 }
 

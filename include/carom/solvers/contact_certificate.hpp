@@ -160,7 +160,7 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (!all_finite(velocity.data(), velocity.size())) return make_void_certificate<Scalar>(-1);
   VectorX<Scalar> impulse(problem.impulse_count());
-  const auto see = [&](const BlockView<Scalar, 6>& block, FirstSeen& not_finite) {
+  const auto see = [&](const BlockView<Scalar>& block, FirstSeen& not_finite) {
     const RowNumbers<Scalar> y = block.trial(block.velocity(velocity));
     if (!all_finite(y.data(), y.size())) return not_finite.see(block.number());
     block.write(block.nearest(y), impulse);

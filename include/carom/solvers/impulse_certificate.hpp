@@ -214,10 +214,11 @@ template <RealScalar Scalar>
     for (int r = 0; r < g.size(); ++r) from_apex(r) = g(r) + set.shift(r);
     detail::see_largest(detail::norm(outside.data(), outside.size()), i, result.cone_violation,
                         result.cone_violation_block);
-    const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
+    for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
       detail::see_largest(detail::dissipation_angle(block, from_apex, u, at_rest), i,
                           result.dissipation_angle, result.dissipation_block);
-    });
+    }
+    const int n = detail::normal_row(set.shape);
     if (n < 0) continue;
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - de_saxce_lift(set, u);
     detail::see_largest(Scalar(abs((std::min)(from_apex(n) * w, normal))), i, result.signorini,

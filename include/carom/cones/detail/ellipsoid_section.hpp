@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "carom/core/scalar.hpp"
@@ -19,9 +17,17 @@ inline constexpr int ellipsoid_step_limit = 24;
 ///
 /// Notation: a_i = μ_i² R_i, c_i = μ_i R_i y_i, aₙ = Rₙ, cₙ = Rₙ yₙ. At the nearest point
 /// γ_i = μ_i c_i/(a_i + λ), γₙ = ‖c_i/(a_i + λ)‖ and (aₙ − λ) γₙ = cₙ.
-template <typename Scalar, int Size>
+/// @tparam Room  the largest number of tangents.
+template <typename Scalar, int Room>
 struct EllipsoidSection {
-  using Tangent = std::array<Scalar, std::size_t(Size)>;
+  struct Tangent {
+    Scalar numbers[Room];
+    [[nodiscard]] CAROM_DEVICE Scalar& operator[](int i) noexcept { return numbers[i]; }
+    [[nodiscard]] CAROM_DEVICE const Scalar& operator[](int i) const noexcept {
+      return numbers[i];
+    }
+  };
+  int size;               ///< number of tangents
   Tangent axis;           ///< a_i
   Tangent load;           ///< c_i
   Scalar normal_axis;     ///< aₙ
@@ -31,25 +37,25 @@ struct EllipsoidSection {
   int steps = 0;
 
   /// Entries n_i/(d_i + A_i z); 0 where the divisor is 0, in a direction without friction at z = 0.
-  [[nodiscard]] CAROM_DEVICE static Tangent quotients(const Tangent& numerator,
-                                                      const Tangent& fixed, const Tangent& growing,
-                                                      const Scalar& z) noexcept {
+  [[nodiscard]] CAROM_DEVICE Tangent quotients(const Tangent& numerator, const Tangent& fixed,
+                                               const Tangent& growing,
+                                               const Scalar& z) const noexcept {
     Tangent x;
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    for (int i = 0; i < size; ++i) {
       const Scalar resistance = fixed[i] + growing[i] * z;
       x[i] = resistance == Scalar(0) ? Scalar(0) : Scalar(numerator[i] / resistance);
     }
     return x;
   }
-  [[nodiscard]] CAROM_DEVICE static Tangent ones() noexcept {
+  [[nodiscard]] CAROM_DEVICE Tangent ones() const noexcept {
     Tangent x;
-    for (Scalar& entry : x) entry = Scalar(1);
+    for (int i = 0; i < size; ++i) x[i] = Scalar(1);
     return x;
   }
-  [[nodiscard]] CAROM_DEVICE static Scalar norm_of(const Tangent& x) noexcept {
+  [[nodiscard]] CAROM_DEVICE Scalar norm_of(const Tangent& x) const noexcept {
     using std::sqrt;
     Scalar squared(0);
-    for (const Scalar& entry : x) squared += entry * entry;
+    for (int i = 0; i < size; ++i) squared += x[i] * x[i];
     return sqrt(squared);
   }
 
@@ -69,10 +75,10 @@ struct EllipsoidSection {
     Response r;
     r.compliance = quotients(ones(), axis, ones(), multiplier);
     Tangent x;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = load[i] * r.compliance[i];
+    for (int i = 0; i < size; ++i) x[i] = load[i] * r.compliance[i];
     const Scalar norm = norm_of(x);
     r.stiffness = Scalar(0);
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    for (int i = 0; i < size; ++i) {
       const Scalar b = x[i] / norm;
       r.direction[i] = b;
       r.stiffness += b * b * (axis[i] + normal_axis) * r.compliance[i];
@@ -95,7 +101,7 @@ struct EllipsoidSection {
       multiplier = normal_axis - margin;
     } else if (normal_load > Scalar(0)) {
       Tangent fixed, growing;
-      for (std::size_t i = 0; i < fixed.size(); ++i) {
+      for (int i = 0; i < size; ++i) {
         fixed[i] = axis[i] / normal_axis;
         growing[i] = fixed[i] + Scalar(1);
       }
@@ -104,7 +110,7 @@ struct EllipsoidSection {
       multiplier = z * margin;
     } else {
       Tangent growing;
-      for (std::size_t i = 0; i < growing.size(); ++i) growing[i] = axis[i] + normal_axis;
+      for (int i = 0; i < size; ++i) growing[i] = axis[i] + normal_axis;
       const Scalar z = find_root(ones(), growing, target);
       if (z == Scalar(0)) return false;
       margin = -Scalar(1) / z;
@@ -119,10 +125,10 @@ struct EllipsoidSection {
                                               const Scalar& target) noexcept {
     using std::abs;
     Tangent limit;
-    for (std::size_t i = 0; i < limit.size(); ++i) limit[i] = load[i] / growing[i];
+    for (int i = 0; i < size; ++i) limit[i] = load[i] / growing[i];
     const Scalar limit_norm = norm_of(limit);
     Scalar offset(0);
-    for (std::size_t i = 0; i < limit.size(); ++i) {
+    for (int i = 0; i < size; ++i) {
       const Scalar share = limit[i] / limit_norm;
       offset += share * share * (fixed[i] / growing[i]);
     }
@@ -132,7 +138,7 @@ struct EllipsoidSection {
       const Tangent x = quotients(load, fixed, growing, z);
       const Scalar norm = norm_of(x);
       Scalar bend = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) {
+      for (int i = 0; i < size; ++i) {
         if (x[i] == Scalar(0)) continue;
         bend += (x[i] / norm) * (x[i] / norm) * growing[i] / (fixed[i] + growing[i] * z);
       }

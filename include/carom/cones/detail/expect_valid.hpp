@@ -9,13 +9,13 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Expects weights > 0 and a trial impulse of finite numbers.
-template <RealScalar Scalar, int Size>
-CAROM_DEVICE void expect_positive_and_finite(
-    [[maybe_unused]] const Vector<Scalar, Size>& weights,
-    [[maybe_unused]] const Vector<Scalar, Size>& y) noexcept {
-  for (Index i = 0; i < Size; ++i) {
-    CAROM_EXPECTS(weights(i) > Scalar(0));
-    CAROM_EXPECTS(y(i) - y(i) == Scalar(0));
+template <RealScalar Scalar>
+CAROM_DEVICE void expect_positive_and_finite([[maybe_unused]] int size,
+                                             [[maybe_unused]] const Scalar* weights,
+                                             [[maybe_unused]] const Scalar* y) noexcept {
+  for (int i = 0; i < size; ++i) {
+    CAROM_EXPECTS(weights[i] > Scalar(0));
+    CAROM_EXPECTS(y[i] - y[i] == Scalar(0));
   }
 }
 

@@ -13,12 +13,12 @@ namespace detail {
 
 /// Binary exponent of the largest magnitude in x; 0 when x is zero, not finite or not a built-in
 /// number. Shifting a homogeneous problem by it is exact and keeps its products in range.
-template <RealScalar Scalar, int Size>
-[[nodiscard]] CAROM_DEVICE int largest_exponent(const Vector<Scalar, Size>& x) noexcept {
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE int largest_exponent(const Scalar* x, int size) noexcept {
   if constexpr (std::floating_point<Scalar>) {
     Scalar largest(0);
-    for (Index i = 0; i < Size; ++i) {
-      const Scalar magnitude = std::abs(x(i));
+    for (int i = 0; i < size; ++i) {
+      const Scalar magnitude = std::abs(x[i]);
       if (!(magnitude <= largest)) largest = magnitude;
     }
     if (largest > 0 && std::isfinite(largest)) return std::ilogb(largest);

@@ -34,17 +34,21 @@ inline constexpr Scalar moderate_low = [] {
 
 /// Whether coefficients of friction are zero or moderate, and the metric's entries within the same
 /// factor of each other, so that μ² R can be formed in the type itself.
-template <typename Weights>
-[[nodiscard]] CAROM_DEVICE bool has_moderate_range(const auto& frictions,
-                                                   const Weights& weights) noexcept {
-  using Scalar = typename Weights::Scalar;
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE bool has_moderate_range(int friction_count, const Scalar* friction,
+                                                   int size, const Scalar* weights) noexcept {
   if constexpr (std::floating_point<Scalar>) {
     constexpr Scalar low = moderate_low<Scalar>;
-    for (decltype(frictions.size()) i = 0; i < frictions.size(); ++i) {
-      const Scalar& mu = frictions[i];
+    for (int i = 0; i < friction_count; ++i) {
+      const Scalar mu = friction[i];
       if (mu != 0 && !(mu >= low && mu <= 1 / low)) return false;
     }
-    return weights.maxCoeff() <= weights.minCoeff() / low;
+    Scalar least = weights[0], largest = weights[0];
+    for (int i = 1; i < size; ++i) {
+      if (weights[i] < least) least = weights[i];
+      if (weights[i] > largest) largest = weights[i];
+    }
+    return largest <= least / low;
   } else {
     return true;
   }

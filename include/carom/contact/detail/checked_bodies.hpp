@@ -44,25 +44,26 @@ class CheckedBodies {
     const auto [start, size] = problem_.body(body);
     momentum.sum.assign(std::size_t(size), Number());
     momentum.doubt.setZero(size);
-    const auto matrix = problem_.momentum_matrix(body);
+    const Scalar* const matrix = problem_.momentum_matrix(body).data();
+    const Scalar* const free_velocity = problem_.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
-      const Number change = Number(velocity(start + c)) - problem_.free_velocity()(start + c);
+      const Number change = Number(velocity(start + c)) - free_velocity[c];
       for (Index r = 0; r < size; ++r) {
-        momentum.sum[std::size_t(r)] += Number(matrix(r, c)) * change;
+        momentum.sum[std::size_t(r)] += Number(matrix[r + c * size]) * change;
       }
     }
   }
 
   /// Takes Jᵀγ of a block off momenta of the body on one side.
-  template <typename Block, typename Rows, typename... Momenta>
-  static void subtract(const Block& block, int s, const Rows& impulse,
+  template <typename Rows, typename... Momenta>
+  static void subtract(const BlockView<Scalar>& block, int s, const Rows& impulse,
                        Momenta&... momenta) noexcept {
     const Index size = block.side(s).range.size;
-    const auto columns = block.columns(s);
     for (int row = 0; row < block.rows(); ++row) {
       if (impulse(row) == Scalar(0)) continue;
+      const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < size; ++i) {
-        const Number part = Number(columns(i, row)) * impulse(row);
+        const Number part = Number(jacobian[i]) * impulse(row);
         ((momenta.sum[std::size_t(i)] -= part), ...);
       }
     }
@@ -70,13 +71,12 @@ class CheckedBodies {
 
   /// Says that impulses of a block that have been taken off are not known exactly.
   /// @param doubt  at least what γ is off, row by row.
-  template <typename Block, typename Rows>
-  void add_doubt(const Block& block, int s, const Rows& doubt,
+  template <typename Rows>
+  void add_doubt(const BlockView<Scalar>& block, int s, const Rows& doubt,
                  CheckedMomentum<Scalar>& momentum) const noexcept {
-    const auto columns = block.columns(s);
     for (int row = 0; row < block.rows(); ++row) {
       if (doubt(row) == Scalar(0)) continue;
-      const Scalar* const jacobian = columns.col(row).data();
+      const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < momentum.doubt.size(); ++i) {
         const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
         momentum.doubt(i) = add_bounds(momentum.doubt(i), reach, doubt(row));
@@ -97,13 +97,11 @@ class CheckedBodies {
   }
 
   /// ‖J_i‖²_{A⁻¹} of a row on one side of a block.
-  template <typename Block>
-  [[nodiscard]] Number row_squared(const Block& block, int s, int row) const noexcept {
-    const auto columns = block.columns(s);
+  [[nodiscard]] Number row_squared(const BlockView<Scalar>& block, int s, int row) const noexcept {
     const CheckedInverse<Scalar>& inverse = inverse_of(block, s);
     Number sum;
-    for (Index i = 0; i < columns.rows(); ++i) {
-      const Number entry = inverse.row_times(i, columns.col(row).data());
+    for (Index i = 0; i < block.side(s).range.size; ++i) {
+      const Number entry = inverse.row_times(i, block.jacobian_row(s, row));
       sum += entry * entry;
     }
     const Number share = Number(inverse.defect()) / (Number(Scalar(1)) - inverse.defect());
@@ -113,24 +111,22 @@ class CheckedBodies {
   }
 
   /// J v of a block's rows.
-  template <typename Block>
-  [[nodiscard]] static RoundedRows<Scalar> velocity(const Block& block,
+  [[nodiscard]] static RoundedRows<Scalar> velocity(const BlockView<Scalar>& block,
                                                     const VectorX<Scalar>& v) noexcept {
     RoundedRows<Scalar> result{};
     for (int s = 0; s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
-      const auto columns = block.columns(s);
       for (int row = 0; row < block.rows(); ++row) {
+        const Scalar* const jacobian = block.jacobian_row(s, row);
         Number& sum = result[std::size_t(row)];
-        for (Index i = 0; i < size; ++i) sum += Number(columns(i, row)) * v(start + i);
+        for (Index i = 0; i < size; ++i) sum += Number(jacobian[i]) * v(start + i);
       }
     }
     return result;
   }
 
  private:
-  template <typename Block>
-  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const Block& block, int s) const noexcept {
+  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const BlockView<Scalar>& block, int s) const noexcept {
     return inverses_[std::size_t(block.side(s).body)];
   }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -109,7 +109,7 @@ void DelassusBlocks<Scalar>::assemble(Index part_count) {
       if (blocks_.size() == starts_[part] || blocks_.back().part != entry.other) {
         blocks_.push_back({entry.other, Block::Zero()});
       }
-      blocks_.back().matrix += entry.matrix;
+      add_multiple(Scalar(1), entry.matrix.data(), 9, blocks_.back().matrix.data());
     }
     if (!own) blocks_.push_back({int(part), Block::Zero()});
     begin = end;

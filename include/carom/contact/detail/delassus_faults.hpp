@@ -10,16 +10,17 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Says what is wrong with a contact of a DelassusProblem; empty where nothing is.
-template <RealScalar Scalar, typename LoadType>
+/// @param load  as many numbers as the load was given with, or the first six.
+template <RealScalar Scalar>
 [[nodiscard]] Fault delassus_contact_fault(Index contact, const ImpulseSet<Scalar>& set,
-                                           const Eigen::MatrixBase<LoadType>& load,
+                                           Index load_size, const RowNumbers<Scalar>& load,
                                            const RowNumbers<Scalar>& regularization) {
   const std::string item = "contact " + std::to_string(contact);
   if (Fault wrong = set_fault(item, set); !wrong.empty()) return wrong;
-  if (load.size() != set.rows) {
-    return fault(item + ": load size", std::to_string(set.rows).c_str(), load.size());
+  if (load_size != set.rows) {
+    return fault(item + ": load size", std::to_string(set.rows).c_str(), load_size);
   }
-  for (int r = 0; r < int(load.size()); ++r) {
+  for (int r = 0; r < set.rows; ++r) {
     if (!is_finite(load(r))) {
       return fault(entry(item + ": load", r), "a finite number", load(r));
     }
@@ -31,9 +32,10 @@ template <RealScalar Scalar, typename LoadType>
 }
 
 /// Says what is wrong with a block W_ij of a DelassusProblem; empty where nothing is.
-template <typename Problem, typename MatrixType>
-[[nodiscard]] Fault delassus_block_fault(const Problem& problem, Index i, Index j,
-                                         const Eigen::MatrixBase<MatrixType>& block) {
+template <typename Problem>
+[[nodiscard]] Fault delassus_block_fault(
+    const Problem& problem, Index i, Index j,
+    const MatrixEntries<typename Problem::scalar_type>& block) {
   const auto item = [&] {  // long names allocate
     return "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
   };
@@ -42,13 +44,18 @@ template <typename Problem, typename MatrixType>
     return fault(item(), "contacts that were added", contact);
   }
   const int rows = problem.set(i).rows, columns = problem.set(j).rows;
-  if (block.rows() != rows) {
-    return fault(item() + ": rows", std::to_string(rows).c_str(), block.rows());
+  if (block.rows != rows) {
+    return fault(item() + ": rows", std::to_string(rows).c_str(), block.rows);
   }
-  if (block.cols() != columns) {
-    return fault(item() + ": columns", std::to_string(columns).c_str(), block.cols());
+  if (block.columns != columns) {
+    return fault(item() + ": columns", std::to_string(columns).c_str(), block.columns);
   }
-  return block.allFinite() ? Fault{} : finite_fault(item(), block);
+  for (Index c = 0; c < columns; ++c) {
+    for (Index r = 0; r < rows; ++r) {
+      if (!is_finite(block(r, c))) return finite_fault(item(), block);
+    }
+  }
+  return {};
 }
 
 }  // namespace detail

@@ -97,14 +97,13 @@ class DelassusRows {
     row_count_ = 0;
   }
   /// Appends a contact, which has been checked, and returns its number.
-  template <typename LoadType>
-  Index append_rows(const ImpulseSet<Scalar>& set, const Eigen::MatrixBase<LoadType>& load,
+  Index append_rows(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& load,
                     const RowNumbers<Scalar>& regularization) {
     Contact contact{set, int(row_count_), int(parts_.size())};
     row_count_ += set.rows;
     for (int p = 0; p < (set.rows + 2) / 3; ++p) parts_.push_back({int(contacts_.size()), p});
     contacts_.push_back(contact);
-    for (int r = 0; r < int(load.size()); ++r) {
+    for (int r = 0; r < set.rows; ++r) {
       const auto [part, row] = place_of(count() - 1, r);
       parts_[part].load(row) = load(r);
       parts_[part].regularization(row) = regularization(r);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
@@ -35,32 +34,29 @@ template <RealScalar Scalar>
                                           const Vector3<Scalar>& impulse,
                                           const Vector3<Scalar>& step,
                                           ConeRegion& region) noexcept {
-  Vector3<Scalar> result;  // the argument of P, then the map
-  write_difference(impulse.data(), step.data(), 3, result.data());
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  Vector3<Scalar> map;  // first the argument of P
+  write_difference(impulse.data(), step.data(), 3, map.data());
   region = ConeRegion::separate;
-  if (!all_finite(result.data(), 3)) {
-    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-    return {infinity, infinity, infinity};
-  }
-  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, result);
+  if (!all_finite(map.data(), 3)) return {infinity, infinity, infinity};
+  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, map);
   region = nearest.region;
-  write_difference(impulse.data(), nearest.point.data(), 3, result.data());
-  return result;
+  write_difference(impulse.data(), nearest.point.data(), 3, map.data());
+  return map;
 }
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> natural_map(const ImpulseSet<Scalar>& set,
                                              const RowNumbers<Scalar>& impulse,
                                              const RowNumbers<Scalar>& step) noexcept {
-  RowNumbers<Scalar> result;  // the argument of P, then the map
-  write_difference(impulse.data(), step.data(), 6, result.data());
-  if (!all_finite(result.data(), 6)) {
-    std::fill_n(result.data(), 6, std::numeric_limits<Scalar>::infinity());
-    return result;
+  RowNumbers<Scalar> map;  // first the argument of P
+  write_difference(impulse.data(), step.data(), 6, map.data());
+  const bool finite = all_finite(map.data(), 6);
+  if (finite) {
+    const RowNumbers<Scalar> nearest = nearest_impulse_unweighted(set, map);
+    write_difference(impulse.data(), nearest.data(), 6, map.data());
   }
-  const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-  const RowNumbers<Scalar> nearest = nearest_impulse(set, ones, result);
-  write_difference(impulse.data(), nearest.data(), 6, result.data());
-  return result;
+  for (Index r = 0; !finite && r < 6; ++r) map(r) = std::numeric_limits<Scalar>::infinity();
+  return map;
 }
 
 /// Squared natural map of one block, in impulses times the inverse mass w [1/kg]; infinite where a
@@ -71,9 +67,9 @@ template <RealScalar Scalar>
                                          const RowNumbers<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
   RowNumbers<Scalar> step = law_velocity(law, set, velocity);
-  for (int r = 0; r < 6; ++r) step(r) /= inverse_mass;
+  for (Index r = 0; r < 6; ++r) step(r) /= inverse_mass;
   RowNumbers<Scalar> map = natural_map(set, impulse, step);
-  for (int r = 0; r < 6; ++r) map(r) *= inverse_mass;
+  for (Index r = 0; r < 6; ++r) map(r) *= inverse_mass;
   return dot(map.data(), map.data(), 6);
 }
 template <RealScalar Scalar>
@@ -83,9 +79,9 @@ template <RealScalar Scalar>
                                          const Scalar& inverse_mass) noexcept {
   ConeRegion region{};
   Vector3<Scalar> step = law_velocity(law, cone, velocity);
-  for (int r = 0; r < 3; ++r) step(r) /= inverse_mass;
+  for (Index r = 0; r < 3; ++r) step(r) /= inverse_mass;
   Vector3<Scalar> map = natural_map(cone, impulse, step, region);
-  for (int r = 0; r < 3; ++r) map(r) *= inverse_mass;
+  for (Index r = 0; r < 3; ++r) map(r) *= inverse_mass;
   return dot(map.data(), map.data(), 3);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include <Eigen/Core>
@@ -15,18 +16,32 @@ namespace detail {
 /// largest pivots.
 template <RealScalar Scalar, int Size>
 [[nodiscard]] bool is_semidefinite(SquareMatrix<Scalar, Size> matrix) noexcept {
-  const Scalar slack = 64 * std::numeric_limits<Scalar>::epsilon() * matrix.cwiseAbs().sum();
-  if (!((matrix - matrix.transpose()).cwiseAbs().maxCoeff() <= slack)) return false;
+  using std::abs;
+  Scalar sum(0);
+  for (int k = 0; k < Size * Size; ++k) sum += abs(matrix.data()[k]);
+  const Scalar slack = 64 * std::numeric_limits<Scalar>::epsilon() * sum;
+  for (int c = 0; c < Size; ++c) {
+    for (int r = 0; r < c; ++r) {
+      if (!(abs(matrix(r, c) - matrix(c, r)) <= slack)) return false;
+    }
+  }
   for (int step = 0; step < Size; ++step) {
     int at = 0;
-    const Scalar pivot = matrix.diagonal().maxCoeff(&at);
+    for (int i = 1; i < Size; ++i) {
+      if (matrix(i, i) > matrix(at, at)) at = i;
+    }
+    const Scalar pivot = matrix(at, at);
     if (!(pivot > slack)) break;
     const Vector<Scalar, Size> column = matrix.col(at);
-    matrix -= column * (column / pivot).transpose();
-    matrix.row(at).setZero();
-    matrix.col(at).setZero();
+    for (int c = 0; c < Size; ++c) {
+      for (int r = 0; r < Size; ++r) matrix(r, c) -= column(r) * (column(c) / pivot);
+    }
+    for (int i = 0; i < Size; ++i) matrix(at, i) = matrix(i, at) = Scalar(0);
   }
-  return matrix.cwiseAbs().maxCoeff() <= slack;
+  for (int k = 0; k < Size * Size; ++k) {
+    if (!(abs(matrix.data()[k]) <= slack)) return false;
+  }
+  return true;
 }
 
 /// W_ii + R of a contact of one part or two, zero beyond its rows.
@@ -39,9 +54,13 @@ template <typename Problem>
     for (const auto* n = problem.begin(first + p); n != problem.end(first + p); ++n) {
       const Index o = n->part - first;
       if (o < 0 || o >= problem.parts(contact)) continue;
-      block.template block<3, 3>(3 * p, 3 * o) = n->matrix;
+      for (Index c = 0; c < 3; ++c) {
+        for (Index r = 0; r < 3; ++r) block(3 * p + r, 3 * o + c) = n->matrix(r, c);
+      }
     }
-    block.diagonal().template segment<3>(3 * p) += problem.regularization(first + p);
+    for (Index r = 0; r < 3; ++r) {
+      block(3 * p + r, 3 * p + r) += problem.regularization(first + p)(r);
+    }
   }
   return block;
 }

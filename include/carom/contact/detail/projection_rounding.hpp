@@ -77,7 +77,7 @@ class ProjectionRounding {
     if (stays_inside(moved, normal)) return;
     if (!(moved(n) > Scalar(0))) {  // the apex
       for (int i = 0; i < set_.rows; ++i) rows_(i) = raised(rows_(i) + std::abs(moved(i)), 1);
-      moved.setZero();
+      for (int i = 0; i < 6; ++i) moved(i) = Scalar(0);
     }
     for (int i = 0; i < set_.rows; ++i) {
       const std::size_t k = std::size_t(i);

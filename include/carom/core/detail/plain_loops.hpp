@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carom/core/detail/unroll.hpp"
 #include "carom/core/scalar.hpp"
 
 /// @file
@@ -26,6 +27,18 @@ template <typename Scalar>
 [[nodiscard]] Scalar norm(const Scalar* x, Index count) noexcept {
   using std::sqrt;
   return sqrt(dot(x, x, count));
+}
+/// a·b of many numbers, in four sums side by side that do not wait for each other.
+template <typename Scalar>
+[[nodiscard]] Scalar long_dot(const Scalar* a, const Scalar* b, Index count) noexcept {
+  Scalar sums[4] = {};
+  Index i = 0;
+  for (; i + 4 <= count; i += 4) {
+    CAROM_UNROLL
+    for (Index k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 /// y += factor x.
 template <typename Scalar>

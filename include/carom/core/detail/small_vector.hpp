@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/unroll.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -25,16 +26,19 @@ struct SmallVector {
   /// The first Size numbers that stand at a place.
   [[nodiscard]] static SmallVector at(const Scalar* from) noexcept {
     SmallVector result;
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) result.numbers[i] = from[i];
     return result;
   }
   /// The same number everywhere.
   [[nodiscard]] static SmallVector filled(const Scalar& number) noexcept {
     SmallVector result;
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) result.numbers[i] = number;
     return result;
   }
   void write_to(Scalar* to) const noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) to[i] = numbers[i];
   }
 
@@ -45,7 +49,10 @@ struct SmallVector {
     return true;
   }
   [[nodiscard]] Scalar dot(const SmallVector& other) const noexcept {
-    return detail::dot(numbers, other.numbers, Index(Size));
+    Scalar sum(0);
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) sum += numbers[i] * other.numbers[i];
+    return sum;
   }
   [[nodiscard]] Scalar sum() const noexcept {
     Scalar result(0);
@@ -59,18 +66,22 @@ struct SmallVector {
   }
 
   SmallVector& operator+=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] += other.numbers[i];
     return *this;
   }
   SmallVector& operator-=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] -= other.numbers[i];
     return *this;
   }
   SmallVector& operator*=(const Scalar& factor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] *= factor;
     return *this;
   }
   SmallVector& operator/=(const Scalar& divisor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] /= divisor;
     return *this;
   }
@@ -89,11 +100,13 @@ struct SmallVector {
   }
   /// a ∘ b, number by number.
   [[nodiscard]] friend SmallVector products(SmallVector a, const SmallVector& b) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) a.numbers[i] *= b.numbers[i];
     return a;
   }
   /// a over b, number by number.
   [[nodiscard]] friend SmallVector quotients(SmallVector a, const SmallVector& b) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) a.numbers[i] /= b.numbers[i];
     return a;
   }

@@ -64,15 +64,33 @@ template <typename Scalar>
   return true;
 }
 
+/// y += factor Σₖ wₖ aₖ of columns aₖ that lie side by side.
+/// @param stride  between two weights.
+template <typename Scalar>
+void add_columns(Scalar factor, const Scalar* columns, Index rows, const Scalar* weights,
+                 Index stride, Index count, Scalar* y) noexcept {
+  if (rows != body_size) {
+    for (Index k = 0; k < count; ++k) {
+      add_multiple(factor * weights[k * stride], columns + k * rows, rows, y);
+    }
+    return;
+  }
+  Scalar sum[body_size] = {};
+  for (Index k = 0; k < count; ++k) {
+    CAROM_UNROLL
+    for (Index r = 0; r < body_size; ++r) sum[r] += weights[k * stride] * columns[k * rows + r];
+  }
+  CAROM_UNROLL
+  for (Index r = 0; r < body_size; ++r) y[r] += factor * sum[r];
+}
+
 /// B ← B L⁻ᵀ, from the last column: column k needs the ones up to k alone.
 template <typename Scalar>
 void divide_block(const Scalar* inverse, Index rows, Index columns, Scalar* block) noexcept {
   for (Index k = columns - 1; k >= 0; --k) {
     Scalar* const column = block + k * rows;
     write_multiple(inverse[k * columns + k], column, rows, column);
-    for (Index j = 0; j < k; ++j) {
-      add_multiple(inverse[j * columns + k], block + j * rows, rows, column);
-    }
+    add_columns(Scalar(1), block, rows, inverse + k, columns, k, column);
   }
 }
 
@@ -80,18 +98,8 @@ void divide_block(const Scalar* inverse, Index rows, Index columns, Scalar* bloc
 template <typename Scalar>
 void subtract_product_of_blocks(const Scalar* a, Index rows, const Scalar* b, Index columns,
                                 Index depth, Scalar* c) noexcept {
-  for (Index j = 0; j < columns; ++j, ++b, c += rows) {
-    if (rows == body_size) {
-      Scalar sum[body_size] = {};
-      for (Index k = 0; k < depth; ++k) {
-        CAROM_UNROLL
-        for (Index r = 0; r < body_size; ++r) sum[r] += a[k * body_size + r] * b[k * columns];
-      }
-      CAROM_UNROLL
-      for (Index r = 0; r < body_size; ++r) c[r] -= sum[r];
-    } else {
-      for (Index k = 0; k < depth; ++k) add_multiple(-b[k * columns], a + k * rows, rows, c);
-    }
+  for (Index j = 0; j < columns; ++j) {
+    add_columns(Scalar(-1), a, rows, b + j, columns, depth, c + j * rows);
   }
 }
 

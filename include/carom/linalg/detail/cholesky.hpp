@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -172,9 +172,7 @@ void solve_lower_transposed(const Scalar* lower, Index size, Index stride, Scala
   for (Index c = size - 1; c >= 0; --c) {
     const Scalar* const column = lower + c * stride;
     const Index rest = size - c - 1;
-    const Scalar covered = Eigen::Map<const VectorX<Scalar>>(column + c + 1, rest)
-                               .dot(Eigen::Map<const VectorX<Scalar>>(x + c + 1, rest));
-    x[c] = (x[c] - covered) / column[c];
+    x[c] = (x[c] - detail::long_dot(column + c + 1, x + c + 1, rest)) / column[c];
   }
 }
 
@@ -182,9 +180,7 @@ void solve_lower_transposed(const Scalar* lower, Index size, Index stride, Scala
 template <RealScalar Scalar>
 void multiply_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
   for (Index c = 0; c < size; ++c) {
-    const Index rest = size - c;
-    x[c] = Eigen::Map<const VectorX<Scalar>>(lower + c * stride + c, rest)
-               .dot(Eigen::Map<const VectorX<Scalar>>(x + c, rest));
+    x[c] = detail::long_dot(lower + c * stride + c, x + c, size - c);
   }
 }
 

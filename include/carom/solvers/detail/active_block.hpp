@@ -205,14 +205,14 @@ class ActiveBlock {
     Six mobility = Six::filled(Scalar(1) / w);
     const bool symmetric = law == FrictionLaw::convex || !block.is_cone();
     const bool clips = law == FrictionLaw::coulomb || !block.is_cone();
-    if (clips) {
-      visit_friction_blocks(block.set, [&](const auto& disc) {
-        const Scalar largest = *std::max_element(disc.friction.begin(), disc.friction.end());
-        for (int k = 0; k < disc.size; ++k) {  // in proportion to μ²
-          const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
-          mobility(disc.row(k)) *= part * part;
-        }
-      });
+    for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(block.set)) {
+      if (!clips) break;
+      Scalar largest(0);
+      for (int k = 0; k < disc.size; ++k) largest = (std::max)(largest, disc.mu(k));
+      for (int k = 0; k < disc.size; ++k) {  // in proportion to μ²
+        const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
+        mobility(disc.row(k)) *= part * part;
+      }
     }
     const Six push = products(mobility, u);
     RowNumbers<Scalar> trial, weights;

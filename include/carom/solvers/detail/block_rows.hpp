@@ -191,7 +191,7 @@ class BlockList {
       block.shift(p) = set.shift(r);
       block.regularization(p) = regularization(r);
     }
-    const int normal = visit_friction_blocks(set, [&](const FrictionBlock<Scalar>& rows) {
+    for (const FrictionBlock<Scalar>& rows : FrictionBlocks<Scalar>(set)) {
       FrictionDisc<Scalar, 5> disc;
       for (int k = 0; k < rows.size; ++k) {
         if (!(rows.mu(k) > Scalar(0))) continue;
@@ -200,8 +200,8 @@ class BlockList {
         ++disc.size;
       }
       if (disc.size > 0) block.discs[std::size_t(block.disc_count++)] = disc;
-    });
-    if (normal >= 0) block.normal = block.place(normal);
+    }
+    if (const int normal = normal_row(set.shape); normal >= 0) block.normal = block.place(normal);
     at_.push_back(-1 - int(others_.size()));
     others_.push_back(block);
   }

@@ -96,7 +96,7 @@ struct ImpulseParts {
 
 /// @param nearest  P(y).
 template <RealScalar Scalar>
-[[nodiscard]] ImpulseParts<Scalar> parts_of(const BlockView<Scalar, 6>& block,
+[[nodiscard]] ImpulseParts<Scalar> parts_of(const BlockView<Scalar>& block,
                                             const RowNumbers<Scalar>& gamma,
                                             const RowNumbers<Scalar>& y,
                                             const RowNumbers<Scalar>& nearest) noexcept {

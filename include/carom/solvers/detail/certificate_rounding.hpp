@@ -29,7 +29,7 @@ struct CheckedImpulse {
 /// @param gamma  γ of the block.
 /// @param moved  J v of the block.
 template <std::floating_point Scalar>
-[[nodiscard]] CheckedImpulse<Scalar> check_impulse(const BlockView<Scalar, 6>& block,
+[[nodiscard]] CheckedImpulse<Scalar> check_impulse(const BlockView<Scalar>& block,
                                                    const RowNumbers<Scalar>& gamma,
                                                    const RoundedRows<Scalar>& moved) noexcept {
   using Number = RoundedNumber<Scalar>;

@@ -8,25 +8,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A block of a problem as one of up to six rows, whatever its kind, so that what looks at blocks
-/// is compiled once.
-/// @param law  that of the block, as problem.law() gives it.
-template <RealScalar Scalar>
-[[nodiscard]] BlockView<Scalar, 6> general_view(const ContactProblem<Scalar>& problem, Index number,
-                                                const WeightedBlock<Scalar>& law) noexcept {
-  return {number, problem.first_row(number), law, problem.side_count(number),
-          problem.sides(number)};
-}
-
-/// Calls visit(block, part) for all blocks of a problem, each as a general_view(). @return the sum
-/// of the parts.
+/// Calls visit(block, part) for all blocks of a problem. @return the sum of the parts.
 template <RealScalar Scalar, typename Part, typename Visit>
 [[nodiscard]] Part sum_over_blocks(const ContactProblem<Scalar>& problem, const FixedRanges& ranges,
                                    const Part& empty, const Visit& visit) {
   return ranges.sum(problem.block_count(), empty, [&](Index begin, Index end, Part& part) {
     for (Index i = begin; i < end; ++i) {
-      const WeightedBlock<Scalar> law = problem.law(i);
-      visit(general_view(problem, i, law), part);
+      problem.visit(i, [&](const BlockView<Scalar>& block) { visit(block, part); });
     }
   });
 }
@@ -36,7 +24,7 @@ template <RealScalar Scalar, typename Part, typename Visit>
 template <RealScalar Scalar>
 class JudgedAnswer {
  public:
-  using Block = BlockView<Scalar, 6>;
+  using Block = BlockView<Scalar>;
 
   /// @note  Allocates.
   JudgedAnswer(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
@@ -55,13 +43,12 @@ class JudgedAnswer {
   [[nodiscard]] Part sum_over_blocks(const Part& empty, const Visit& visit) const {
     return detail::sum_over_blocks(problem_, ranges_, empty, visit);
   }
-  /// Calls visit(block, side) for the blocks that act on a body, in their order, each as a
-  /// general_view().
+  /// Calls visit(block, side) for the blocks that act on a body, in their order.
   template <typename Visit>
   void for_each_touch(Index body, const Visit& visit) const {
     for (const BodyTouch& touch : touches_.of(body)) {
-      const WeightedBlock<Scalar> law = problem_.law(touch.block);
-      visit(general_view(problem_, touch.block, law), touch.side);
+      problem_.visit(touch.block,
+                     [&](const BlockView<Scalar>& block) { visit(block, touch.side); });
     }
   }
 

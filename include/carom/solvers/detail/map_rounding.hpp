@@ -95,14 +95,14 @@ template <std::floating_point Scalar>
                                                  const RoundedRows<Scalar>& u) noexcept {
   using Number = RoundedNumber<Scalar>;
   Number lift;
-  visit_friction_blocks(set, [&](const auto& block) {
+  for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
     Number squared;
     for (int k = 0; k < block.size; ++k) {
       const Number part = Number(block.mu(k)) * u[std::size_t(block.row(k))];
       squared += part * part;
     }
     lift += square_root(squared);
-  });
+  }
   return lift;
 }
 
