@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
+#include "carom/linalg/detail/sequence.hpp"
 #include "carom/linalg/detail/shared_loop.hpp"
 
 namespace carom {
@@ -40,11 +39,13 @@ class FixedRanges {
   /// @note  Allocates.
   template <typename Part, typename Task>
   [[nodiscard]] Part sum(Index count, const Part& empty, const Task& task) const {
-    std::vector<Part> parts(std::size_t((count + length - 1) / length), empty);
+    Sequence<Part> parts;
+    parts.reserve((count + length - 1) / length);
+    for (Index begin = 0; begin < count; begin += length) parts.push_back(empty);
     (*this)(count, [&](Index begin, Index end) {
       Part part = empty;  // on a thread's own stack, away from what others write
       task(begin, end, part);
-      parts[std::size_t(begin / length)] = std::move(part);
+      parts[begin / length] = std::move(part);
     });
     Part total = empty;
     for (const Part& part : parts) total += part;
