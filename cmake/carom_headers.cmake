@@ -146,6 +146,8 @@ set(CAROM_HEADERS
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/device.hpp
+  include/carom/core/detail/kept_items.hpp
+  include/carom/core/detail/matrix_entries.hpp
   include/carom/core/detail/number_lanes.hpp
   include/carom/core/detail/one_code.hpp
   include/carom/core/detail/plain_loops.hpp

@@ -198,12 +198,12 @@ using RowLanes = NumberLanes<Scalar, int(row_lanes)>;
 
 /// The numbers from a place on, to read.
 template <typename Scalar>
-[[nodiscard]] RowLanes<Scalar> lanes_at(const Scalar* data) noexcept {
+[[nodiscard]] inline RowLanes<Scalar> lanes_at(const Scalar* data) noexcept {
   return RowLanes<Scalar>::at(data);
 }
 /// The same to write to as well.
 template <typename Scalar>
-[[nodiscard]] typename RowLanes<Scalar>::Place lanes_at(Scalar* data) noexcept {
+[[nodiscard]] inline typename RowLanes<Scalar>::Place lanes_at(Scalar* data) noexcept {
   return typename RowLanes<Scalar>::Place(data);
 }
 

@@ -78,7 +78,7 @@ class Sequence : private detail::ItemMemory {
       copy(other, sizeof(T));
     } else {
       resize(other.size_);
-      for (Index i = 0; i < size_; ++i) data()[i] = other[i];
+      for (Index i = 0; i < size_; ++i) (*this)[i] = other[i];
     }
     return *this;
   }
@@ -114,7 +114,7 @@ class Sequence : private detail::ItemMemory {
       Sequence larger;
       larger.allocate(count, sizeof(T));
       for (T& item : *this) {
-        ::new (static_cast<void*>(larger.end())) T(std::move_if_noexcept(item));
+        ::new (static_cast<void*>(&larger[larger.size_])) T(std::move_if_noexcept(item));
         ++larger.size_;
       }
       swap(larger);
@@ -123,8 +123,8 @@ class Sequence : private detail::ItemMemory {
   /// A new size; items that stay keep their values, new ones are T().
   void resize(Index count) {
     reserve(count);
-    drop(count);
-    for (; size_ < count; ++size_) ::new (static_cast<void*>(end())) T();
+    for (; size_ > count; --size_) (*this)[size_ - 1].~T();
+    for (; size_ < count; ++size_) ::new (static_cast<void*>(&(*this)[size_])) T();
   }
   /// A new size, every item set to the value.
   void assign(Index count, const T& value) {
@@ -132,7 +132,12 @@ class Sequence : private detail::ItemMemory {
     resize(count);
     for (T& item : *this) item = given;
   }
-  void clear() noexcept { drop(0); }
+  void clear() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (; size_ > 0; --size_) (*this)[size_ - 1].~T();
+    }
+    size_ = 0;
+  }
   void push_back(const T& item) {
     if (size_ < capacity_) return append(item);
     const T given = item;  // which may be one of those that move
@@ -154,16 +159,8 @@ class Sequence : private detail::ItemMemory {
   /// One more item.
   /// @pre  there is room for it.
   void append(const T& item) {
-    ::new (static_cast<void*>(end())) T(item);
+    ::new (static_cast<void*>(&(*this)[size_])) T(item);
     ++size_;
-  }
-  /// Ends the items from `count` on.
-  void drop(Index count) noexcept {
-    if constexpr (std::is_trivially_destructible_v<T>) {
-      if (size_ > count) size_ = count;
-    } else {
-      for (; size_ > count; --size_) back().~T();
-    }
   }
 };
 

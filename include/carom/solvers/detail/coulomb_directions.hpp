@@ -113,7 +113,7 @@ class CoulombDirections {
       const SquareMatrix<Scalar, 6> g =
           other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
       add_other_curvature(edge, block, other, g, lower);
-      add_other_curvature(edge, block, other, SquareMatrix<Scalar, 6>(g.transpose()), upper);
+      add_other_curvature(edge, block, other, g, upper, true);
     }
   }
 

@@ -108,23 +108,7 @@ struct CurvedRows {
     y = a * g.xy + b * g.yy + c * g.zy;
     z = a * g.xz + b * g.yz + c * g.zz;
   }
-  /// One column of (Ĵᵀ G) Ĵ, for the unknown whose row of Ĵᵀ starts at `row`.
-  [[nodiscard]] RowLanes<Scalar> times(const Scalar* row, Index stride) const noexcept {
-    return x * row[0] + y * row[stride] + z * row[2 * stride];
-  }
 };
-
-/// target += the first `count` of the lanes.
-template <typename Scalar>
-void add_lanes(const RowLanes<Scalar>& lanes, Scalar* target, int count) noexcept {
-  if (count == row_lanes) {
-    lanes_at(target) += lanes;
-    return;
-  }
-  Scalar numbers[row_lanes];
-  lanes.write_to(numbers);
-  add_numbers(target, numbers, count);
-}
 
 /// Where curvature of an edge goes: its blocks low-low, high-low and high-high. Those without data
 /// are left out; the world has none.
@@ -172,11 +156,16 @@ class EdgeCurvature {
   using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
   static void add_rows(const CurvedRows<Scalar>& rows, const Scalar* columns,
                        Block& block) noexcept {
-    for (int c = 0; c < Size; ++c) block[std::size_t(c)] += rows.times(columns + c, row_lanes);
+    for (int c = 0; c < Size; ++c) {
+      block[std::size_t(c)] += rows.x * columns[c] + rows.y * columns[row_lanes + c] +
+                               rows.z * columns[2 * row_lanes + c];
+    }
   }
   static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
+    Scalar numbers[row_lanes];
     for (int c = 0; c < Size; ++c) {
-      add_lanes(block[std::size_t(c)], target.data + c * target.stride, Size);
+      block[std::size_t(c)].write_to(numbers);
+      add_fixed<Size>(target.data + c * target.stride, numbers);
     }
   }
   const EdgeTargets<Scalar>& targets_;
@@ -196,9 +185,17 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
     const int count = int((std::min)(row_lanes, row_size - i));
     const Index end =
         lower_only ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
+    Scalar numbers[row_lanes];
     for (Index c = 0; c < end; ++c) {
-      add_lanes(curved.times(columns + c, column_stride), target.data + c * target.stride + i,
-                count);
+      const RowLanes<Scalar> sum = curved.x * columns[c] + curved.y * columns[column_stride + c] +
+                                   curved.z * columns[2 * column_stride + c];
+      Scalar* const column = target.data + c * target.stride + i;
+      if (count == row_lanes) {
+        lanes_at(column) += sum;
+      } else {
+        sum.write_to(numbers);
+        add_numbers(column, numbers, count);
+      }
     }
   }
 }
@@ -252,17 +249,19 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
 
 /// Adds the curvature of any other block of an edge to a matrix of blocks.
 /// @param block  Ĵᵀ of the edge's first part.
-/// @param g      scaled G, zero beyond the rows.
+/// @param g      scaled G, zero beyond the rows; its transpose is added if so asked.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
-                         const Columns<Scalar> (&targets)[3]) noexcept {
+                         const Columns<Scalar> (&targets)[3], bool transposed = false) noexcept {
   const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
   const Scalar* const first = block + (other.first_part - edge.first_part) * width;
   const EdgeTargets<Scalar> wanted(edge, targets);
   for (int i = 0; i < other.part_count; ++i) {
     for (int j = 0; j < other.part_count; ++j) {
-      const auto at = [&](int r, int c) { return g(3 * i + r, 3 * j + c); };
+      const auto at = [&](int r, int c) {
+        return transposed ? g(3 * j + c, 3 * i + r) : g(3 * i + r, 3 * j + c);
+      };
       const General3<Scalar> own{at(0, 0), at(0, 1), at(0, 2), at(1, 0), at(1, 1),
                                  at(1, 2), at(2, 0), at(2, 1), at(2, 2)};
       if (own.is_zero()) continue;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "carom/core/detail/kept_items.hpp"
 #include "carom/solvers/detail/clustered_hessian.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 #include "carom/solvers/detail/iterative_hessian.hpp"
@@ -33,17 +33,19 @@ class IterativeDirections {
     int count = 0;
     for (Index i = 0; i < packed.islands().size(); ++i) {
       const PackedIsland& island = packed.islands()[i];
-      if (island.direct || !ClusteredHessian<Scalar>::suits(island)) continue;
-      if (std::size_t(count) == clustered_.size()) clustered_.emplace_back();
-      clustered_[std::size_t(count)].lay_out(packed, island);
-      clustered_at_[i] = count++;
+      if (!island.direct && ClusteredHessian<Scalar>::suits(island)) clustered_at_[i] = count++;
+    }
+    clustered_.grow(count);
+    for (Index i = 0; i < packed.islands().size(); ++i) {
+      if (clustered_at_[i] < 0) continue;
+      clustered_[clustered_at_[i]].lay_out(packed, packed.islands()[i]);
     }
   }
 
   /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
   [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
     if (clustered_at_[island] >= 0) {
-      return find_shared(newton, state, clustered_[std::size_t(clustered_at_[island])]);
+      return find_shared(newton, state, clustered_[clustered_at_[island]]);
     }
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       static_cast<void>(newton.note_change(edge));
@@ -80,7 +82,7 @@ class IterativeDirections {
                                  ClusteredHessian<Scalar>& hessian) noexcept;
 
   IterativeHessian<Scalar> hessian_;
-  std::vector<ClusteredHessian<Scalar>> clustered_;
+  KeptItems<ClusteredHessian<Scalar>> clustered_;
   Sequence<int> clustered_at_;  ///< per island, which of them; −1 for none
 };
 

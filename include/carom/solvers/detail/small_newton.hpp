@@ -146,7 +146,10 @@ void SmallNewton<Scalar>::write_curvature_of_six() noexcept {
     if (!curvature(k, g)) continue;
     const Scalar* const block = problem_.columns() + 3 * k * row_lanes;
     const CurvedRows<Scalar> curved(block, row_lanes, g);
-    for (int c = 0; c < 6; ++c) sum[c] += curved.times(block + c, row_lanes);
+    for (int c = 0; c < 6; ++c) {
+      sum[c] += curved.x * block[c] + curved.y * block[row_lanes + c] +
+                curved.z * block[2 * row_lanes + c];
+    }
   }
   for (int c = 0; c < 6; ++c) sum[c].write_to(problem_.matrix().data + c * row_lanes);
 }
