@@ -131,8 +131,8 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
     for (int b = 0; block.is_cone() && b < block.disc_count; ++b) {
       const auto& disc = block.friction_disc(b);
       for (int k = 0; k < disc.size; ++k) {  // in units of μ
-        const int p = disc.places[std::size_t(k)];
-        const Scalar& mu = disc.friction[std::size_t(k)];
+        const int p = disc.places[k];
+        const Scalar& mu = disc.friction[k];
         gain(p, p) = mu * mu / (mu * mu * block.regularization(p) + block.inverse_mass);
       }
     }
