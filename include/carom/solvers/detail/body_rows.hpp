@@ -231,7 +231,7 @@ template <RealScalar Scalar>
 void BodyRows<Scalar>::write_load(const ContactProblem<Scalar>& problem) noexcept {
   for (Index part = 0; part < part_count(); ++part) {
     const BlockPart& item = graph_.part_at(part);
-    problem.visit(item.block, [&](const auto& block) {
+    problem.visit_by_kind(item.block, [&](const auto& block) {
       const auto moved = block.velocity(problem.free_velocity());
       for (int c = 0; c < 3; ++c) {
         const int row = row_at(block, item.number, c);
