@@ -8,6 +8,7 @@
 
 #include "carom/contact/detail/block_error.hpp"
 #include "carom/contact/detail/block_scales.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 
 namespace carom {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "carom/core/detail/unroll.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/detail/local_rows.hpp"
