@@ -146,9 +146,12 @@ set(CAROM_HEADERS
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/device.hpp
+  include/carom/core/detail/kept_items.hpp
   include/carom/core/detail/matrix_entries.hpp
+  include/carom/core/detail/number_lanes.hpp
   include/carom/core/detail/one_code.hpp
   include/carom/core/detail/plain_loops.hpp
+  include/carom/core/detail/small_matrix.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp
   include/carom/core/detail/unroll.hpp
@@ -247,7 +250,6 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/certificate_map.hpp
   include/carom/solvers/detail/certificate_parts.hpp
   include/carom/solvers/detail/certificate_rounding.hpp
-  include/carom/solvers/detail/chosen_curvature.hpp
   include/carom/solvers/detail/chosen_parts.hpp
   include/carom/solvers/detail/closed_impulses.hpp
   include/carom/solvers/detail/clustered_factor.hpp

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "carom/cones/projection.hpp"
+#include "carom/core/detail/small_vector.hpp"
 
 #include "support/catch.hpp"
 
@@ -42,6 +43,11 @@ void write_input(InputText& out, const Eigen::MatrixBase<Derived>& x) {
 template <typename Number, std::size_t Size>
 void write_input(InputText& out, const std::array<Number, Size>& list) {
   for (const Number& number : list) out << number << ' ';
+}
+
+template <typename Number, int Size>
+void write_input(InputText& out, const detail::SmallVector<Number, Size>& x) {
+  for (const Number& number : x.numbers) out << number << ' ';
 }
 
 /// The input that came closest to breaking a law: a loop over many inputs checks once at its end,

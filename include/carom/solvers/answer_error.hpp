@@ -8,6 +8,7 @@
 
 #include "carom/contact/detail/block_error.hpp"
 #include "carom/contact/detail/block_scales.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 
 namespace carom {
@@ -41,11 +42,13 @@ template <RealScalar Scalar>
                                                   const Vector3<Scalar>& velocity,
                                                   const RowScales<Scalar, 3>& scales) noexcept {
   RowScales<Scalar, 6> all{RowNumbers<Scalar>::Zero(), RowNumbers<Scalar>::Zero()};
-  all.velocity.template head<3>() = scales.velocity;
-  all.inverse_mass.template head<3>() = scales.inverse_mass;
   RowNumbers<Scalar> gamma = RowNumbers<Scalar>::Zero(), u = gamma;
-  gamma.template head<3>() = impulse;
-  u.template head<3>() = velocity;
+  for (int r = 0; r < 3; ++r) {
+    all.velocity(r) = scales.velocity(r);
+    all.inverse_mass(r) = scales.inverse_mass(r);
+    gamma(r) = impulse(r);
+    u(r) = velocity(r);
+  }
   return block_error(FrictionLaw::coulomb, friction_impulses(Scalar(0)), gamma, u, all);
 }
 
@@ -71,12 +74,11 @@ class AnswerJudge {
   /// @note  Allocates beyond the largest problem so far.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] AnswerError<Scalar> judge(const ContactProblem<Scalar>& problem,
-                                          const Eigen::MatrixBase<Velocity>& velocity,
-                                          const Eigen::MatrixBase<Impulse>& impulse) {
+                                          const Velocity& velocity, const Impulse& impulse) {
     CAROM_EXPECTS(velocity.size() == problem.velocity_count());
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     AnswerError<Scalar> result;
-    if (!velocity.allFinite()) {
+    if (!all_finite(velocity.data(), velocity.size())) {
       result.residual = result.block_error = result.body_error = infinity;
       return result;
     }
@@ -86,14 +88,18 @@ class AnswerJudge {
     problem.for_each_block_by_kind([&](const auto& block) {
       const auto gamma = block.read(impulse);
       const auto error = block_error_of(block, gamma, block.velocity(velocity));
-      const Scalar found = gamma.allFinite() ? error.largest : infinity;
+      const Scalar found = all_finite(gamma.data(), gamma.size()) ? error.largest : infinity;
       if (found > result.block_error) {
         result.block_error = found;
         result.block = block.number();
       }
-      add_impulse(block, gamma);
+      for (int s = 0; s < block.side_count(); ++s) {
+        add_impulse(block.side(s), block.rows(), gamma.data());
+      }
     });
-    for (Index b = 0; b < problem.body_count(); ++b) judge_body(problem, b, velocity, result);
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      judge_body(problem, b, velocity.data(), result);
+    }
     result.residual = (std::max)(result.block_error, result.body_error);
     return result;
   }
@@ -109,14 +115,16 @@ class AnswerJudge {
                                                 const typename Block::Rows& moved) const noexcept {
     constexpr int capacity = Block::capacity;
     using Rows = typename Block::Rows;
-    RowScales<Scalar, capacity> own;
-    own.velocity.setZero();
-    own.inverse_mass.setZero();
-    Rows velocity = moved - block.bias_velocity(), softness = Rows::Zero();
+    RowScales<Scalar, capacity> own{Rows::Zero(), Rows::Zero()};
+    Rows velocity = Rows::Zero(), without_overlap = Rows::Zero();
     const bool rigid = block.law().rigid && !softened_;
-    if (!rigid) softness = block.regularization();
-    velocity += softness.cwiseProduct(impulse);
+    const Rows softness = rigid ? Rows(Rows::Zero()) : block.regularization();
+    const Rows& bias = block.bias_velocity();
+    const Rows least_bias = block.least_bias_velocity();
     for (int r = 0; r < block.rows(); ++r) {
+      const Scalar given = softness(r) * impulse(r);
+      velocity(r) = moved(r) - bias(r) + given;
+      without_overlap(r) = moved(r) - least_bias(r) + given;
       own.velocity(r) = scales_.velocity(block.first_row() + r);
       own.inverse_mass(r) = scales_.inverse_mass(block.first_row() + r) + softness(r);
     }
@@ -132,34 +140,28 @@ class AnswerJudge {
     const ErrorSum<Scalar> asked = judge(velocity);
     if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
     // An overlap need not be taken out.
-    const ErrorSum<Scalar> without =
-        judge(velocity + block.bias_velocity() - block.least_bias_velocity());
+    const ErrorSum<Scalar> without = judge(without_overlap);
     return without.largest < asked.largest ? without : asked;
   }
-  /// Adds Ĵᵀγ of a block to the momenta of its bodies, and its size to what acts on them.
-  template <typename Block>
-  void add_impulse(const Block& block, const typename Block::Rows& impulse) noexcept {
+  /// Adds Ĵᵀγ of one side of a block to the momentum of its body, and its size to what acts on it.
+  void add_impulse(const BlockSide<Scalar>& side, int rows, const Scalar* impulse) noexcept {
     using std::sqrt;
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto columns = block.whitened_columns(s);
-      const auto [start, size] = block.side(s).range;
-      Scalar squared(0);
-      for (Index i = 0; i < size; ++i) {
-        Scalar own(0);
-        for (int row = 0; row < block.rows(); ++row) own += impulse(row) * columns(i, row);
-        pushed_[start + i] += own;
-        squared += own * own;
-      }
-      gross_[block.side(s).body] += sqrt(squared);
+    const auto [start, size] = side.range;
+    Scalar squared(0);
+    for (Index i = 0; i < size; ++i) {
+      Scalar own(0);
+      for (int row = 0; row < rows; ++row) own += impulse[row] * side.whitened[row * size + i];
+      pushed_[start + i] += own;
+      squared += own * own;
     }
+    gross_[side.body] += sqrt(squared);
   }
-  template <typename Velocity>
-  void judge_body(const ContactProblem<Scalar>& problem, Index body, const Velocity& velocity,
+  void judge_body(const ContactProblem<Scalar>& problem, Index body, const Scalar* velocity,
                   AnswerError<Scalar>& result) noexcept {
     using std::sqrt;
     const auto [start, size] = problem.body(body);
     for (Index i = start; i < start + size; ++i) {
-      whitened_[i] = velocity(i) - problem.free_velocity()(i);
+      whitened_[i] = velocity[i] - problem.free_velocity()(i);
     }
     multiply_lower_transposed(problem.momentum_factor(body).data(), size, size,
                               whitened_.data() + start);

@@ -144,13 +144,11 @@ template <RealScalar Scalar>
     const VectorX<Scalar>& impulse, const FixedRanges& ranges) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  if (!impulse.allFinite()) {
-    Index first = 0;
-    const auto finite = [&](const auto& block) { return block.read(impulse).allFinite(); };
-    while (problem.visit(first, finite)) ++first;
-    return make_void_certificate<Scalar>(first);
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const Scalar* const own = impulse.data() + problem.first_row(i);
+    if (!all_finite(own, problem.rows(i))) return make_void_certificate<Scalar>(i);
   }
-  if (!velocity.allFinite()) return make_void_certificate<Scalar>(-1);
+  if (!all_finite(velocity.data(), velocity.size())) return make_void_certificate<Scalar>(-1);
   return certify_finite(JudgedAnswer<Scalar>(problem, velocity, impulse, ranges));
 }
 
@@ -160,11 +158,11 @@ template <RealScalar Scalar>
     const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
     const FixedRanges& ranges) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  if (!velocity.allFinite()) return make_void_certificate<Scalar>(-1);
+  if (!all_finite(velocity.data(), velocity.size())) return make_void_certificate<Scalar>(-1);
   VectorX<Scalar> impulse(problem.impulse_count());
-  const auto see = [&](const auto& block, FirstSeen& not_finite) {
-    const auto y = block.trial(block.velocity(velocity));
-    if (!y.allFinite()) return not_finite.see(block.number());
+  const auto see = [&](const BlockView<Scalar>& block, FirstSeen& not_finite) {
+    const RowNumbers<Scalar> y = block.trial(block.velocity(velocity));
+    if (!all_finite(y.data(), y.size())) return not_finite.see(block.number());
     block.write(block.nearest(y), impulse);
   };
   const Index owner = sum_over_blocks(problem, ranges, FirstSeen(), see).number;

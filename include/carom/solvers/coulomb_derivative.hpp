@@ -207,7 +207,7 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
     if (!view.law().rigid) excess -= impulse.cwiseProduct(view.read(change.regularization));
     law_.visit(view.number(), [&](const auto& block, const auto& slope) {
       using Numbers = std::decay_t<decltype(slope.by_lower)>;
-      Numbers moved = Numbers::Zero(), lower = moved, upper = moved;
+      Numbers moved, lower, upper;
       for (int r = 0; r < view.rows(); ++r) {
         const int place = block.place(r);
         moved(place) = excess(r);
@@ -218,10 +218,10 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
           upper(place) = change.upper(view.first_row() + r);
         }
       }
-      write_parts(block,
-                  Numbers(slope.by_velocity * moved + slope.by_upper * upper +
-                          slope.by_lower.cwiseProduct(lower)),
-                  law_.right());
+      write_parts(
+          block,
+          slope.by_velocity * moved + slope.by_upper * upper + products(slope.by_lower, lower),
+          law_.right());
     });
   });
   const auto numbers = as_span(velocity_change);
@@ -270,8 +270,8 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::pull_back_right(
     law_.visit(view.number(), [&](const auto& block, const auto& slope) {
       using Numbers = std::decay_t<decltype(slope.by_lower)>;
       const Numbers z = read_parts(block, law_.answer());
-      const Numbers s = slope.by_velocity.transpose() * z,
-                    by_upper = slope.by_upper.transpose() * z;
+      const Numbers s = transposed_times(slope.by_velocity, z),
+                    by_upper = transposed_times(slope.by_upper, z);
       for (int r = 0; r < view.rows(); ++r) {
         const int place = block.place(r);
         pressed(r) = s(place);

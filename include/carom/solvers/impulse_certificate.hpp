@@ -10,6 +10,7 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/natural_map.hpp"
+#include "carom/core/detail/small_vector.hpp"
 #include "carom/solvers/detail/map_rounding.hpp"
 
 namespace carom {
@@ -98,7 +99,8 @@ template <RealScalar Scalar>
                                                   const Scalar* impulse, Index found) noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   for (Index i = 0; i < problem.count(); ++i) {
-    if (!gather_rows(problem, i, impulse).allFinite()) return {infinity, infinity, i};
+    const RowNumbers<Scalar> rows = gather_rows(problem, i, impulse);
+    if (!all_finite(rows.data(), rows.size())) return {infinity, infinity, i};
   }
   return {infinity, infinity, found};
 }
@@ -119,8 +121,10 @@ template <RealScalar Scalar>
     if (!is_finite(part)) return void_natural_map(problem, impulse, i);
     map_squared += part;
     see_largest(part, i, largest, worst);
-    impulse_squared += (gamma * w).squaredNorm();
-    velocity_squared += u.squaredNorm();
+    for (int r = 0; r < gamma.size(); ++r) {
+      impulse_squared += (gamma(r) * w) * (gamma(r) * w);
+      velocity_squared += u(r) * u(r);
+    }
   }
   const Scalar load = problem.load_norm();
   const Scalar scale =
@@ -138,7 +142,7 @@ template <RealScalar Scalar>
                                        const RowNumbers<Scalar>& velocity,
                                        const Scalar& at_rest) noexcept {
   using std::atan2, std::sqrt;
-  Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
+  SmallVector<Scalar, 5> slip, rub;  // μ ∘ u, −γ/μ
   Scalar largest(0), squared(0);
   for (int k = 0; k < block.size; ++k) {
     const Scalar& mu = block.mu(k);
@@ -147,7 +151,7 @@ template <RealScalar Scalar>
     slip(k) = mu * velocity(block.row(k));
     rub(k) = -impulse(block.row(k)) / mu;
   }
-  if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return Scalar(0);
+  if (!(slip.norm() > at_rest * largest) || rub.is_zero()) return Scalar(0);
   for (int k = 0; k < 5; ++k) {
     for (int l = 0; l < k; ++l) {
       const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
@@ -196,26 +200,31 @@ template <RealScalar Scalar>
   constexpr Scalar rounding = roundings * std::numeric_limits<Scalar>::epsilon();
   const Scalar at_rest =
       (std::max)(map.relative, rounding) *
-      (std::max)({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
+      (std::max)({problem.load_norm(), Scalar(w * detail::norm(gamma.data(), gamma.size())),
+                  detail::norm(velocity.data(), velocity.size())});
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
     const RowNumbers<Scalar> u = detail::gather_rows(problem, i, velocity.data());
     const RowNumbers<Scalar> lifted = detail::law_velocity(law, set, u);
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-    detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
-                        result.cone_violation, result.cone_violation_block);
-    const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
-      detail::see_largest(
-          detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
-          result.dissipation_angle, result.dissipation_block);
-    });
+    const RowNumbers<Scalar> nearest = nearest_impulse(set, ones, g);
+    RowNumbers<Scalar> outside, from_apex;
+    detail::write_difference(g.data(), nearest.data(), g.size(), outside.data());
+    for (int r = 0; r < g.size(); ++r) from_apex(r) = g(r) + set.shift(r);
+    detail::see_largest(detail::norm(outside.data(), outside.size()), i, result.cone_violation,
+                        result.cone_violation_block);
+    for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
+      detail::see_largest(detail::dissipation_angle(block, from_apex, u, at_rest), i,
+                          result.dissipation_angle, result.dissipation_block);
+    }
+    const int n = detail::normal_row(set.shape);
     if (n < 0) continue;
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - de_saxce_lift(set, u);
-    detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
-                        result.signorini, result.signorini_block);
-    detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
-                        result.complementarity_block);
+    detail::see_largest(Scalar(abs((std::min)(from_apex(n) * w, normal))), i, result.signorini,
+                        result.signorini_block);
+    const Scalar work = detail::dot(from_apex.data(), lifted.data(), from_apex.size());
+    detail::see_largest(Scalar(abs(work)), i, result.complementarity, result.complementarity_block);
   }
   return result;
 }

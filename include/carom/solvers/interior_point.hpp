@@ -220,7 +220,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
     report.worst_block = system_.block_number(outcome.error.worst);
   }
   law_.learn_pace(pace);
-  impulse_.setZero();
+  std::fill_n(impulse_.data(), impulse_.size(), Scalar(0));
   system_.rows().for_each_row(
       [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });
   write_velocity(problem, impulse_, velocity);

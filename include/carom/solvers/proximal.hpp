@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "carom/contact/dual.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
@@ -85,7 +86,7 @@ class ProximalSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
     take(problem);
-    centre_.setZero();
+    set_zero(centre_);
     return search(problem, velocity, detail::ExecutorReference(executor));
   }
   /// The same from a first guess of the impulses.
@@ -95,8 +96,8 @@ class ProximalSolver {
                                  VectorX<Scalar>& velocity, Executor&& executor = {}) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     take(problem);
-    centre_ = impulse;
-    if (!centre_.allFinite()) centre_.setZero();
+    for (Index i = 0; i < centre_.size(); ++i) centre_(i) = impulse(i);
+    if (!detail::all_finite(centre_.data(), centre_.size())) set_zero(centre_);
     write_velocity(problem, centre_, velocity);
     return search(problem, velocity, detail::ExecutorReference(executor));
   }
@@ -123,6 +124,12 @@ class ProximalSolver {
     Scalar relative, by_load;
   };
 
+  static void set_zero(Growing<VectorX<Scalar>>& numbers) noexcept {
+    std::fill_n(numbers.data(), numbers.size(), Scalar(0));
+  }
+  static void copy(const Growing<VectorX<Scalar>>& from, Growing<VectorX<Scalar>>& to) noexcept {
+    std::copy_n(from.data(), from.size(), to.data());
+  }
   void take(const ContactProblem<Scalar>& problem);
   SolveReport<Scalar> search(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                              const detail::ExecutorReference& executor) noexcept;
@@ -159,11 +166,19 @@ void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   }
   Scalar load_squared = 0, diagonal = 0;
   problem.for_each_block([&](const auto& block) {
-    load_squared += (block.velocity(problem.free_velocity()) - block.bias_velocity()).squaredNorm();
+    const auto moved = block.velocity(problem.free_velocity());
+    const auto softness = block.regularization();
     Scalar sum = 0;
-    for (int s = 0; s < block.side_count(); ++s) sum += block.whitened_columns(s).squaredNorm();
+    for (int s = 0; s < block.side_count(); ++s) {
+      const Scalar* const rows = block.side(s).whitened;
+      sum += detail::dot(rows, rows, block.rows() * block.side(s).range.size);
+    }
     diagonal += sum;
-    if (!block.law().rigid) diagonal += block.regularization().head(block.rows()).sum();
+    for (int r = 0; r < block.rows(); ++r) {
+      const Scalar load = moved(r) - block.bias_velocity()(r);
+      load_squared += load * load;
+      if (!block.law().rigid) diagonal += softness(r);
+    }
     weights_(block.number()) = sum / Scalar(block.rows());
   });
   load_ = std::sqrt(load_squared);
@@ -194,11 +209,17 @@ void ProximalSolver<Scalar>::soften(const ContactProblem<Scalar>& problem,
 template <RealScalar Scalar>
 void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
   const auto& impulse = solver_.impulse();
-  const bool turned = (centre_ - impulse).dot(impulse - last_) > Scalar(0);
+  Scalar back(0);
+  for (Index i = 0; i < impulse.size(); ++i) {
+    back += (centre_(i) - impulse(i)) * (impulse(i) - last_(i));
+  }
+  const bool turned = back > Scalar(0);
   const Scalar next = turned ? Scalar(1) : (1 + std::sqrt(1 + 4 * at.pace * at.pace)) / 2;
   const Scalar carry = turned ? Scalar(0) : (at.pace - 1) / next;
-  centre_ = impulse + carry * (impulse - last_);
-  last_ = impulse;
+  for (Index i = 0; i < impulse.size(); ++i) {
+    centre_(i) = impulse(i) + carry * (impulse(i) - last_(i));
+    last_(i) = impulse(i);
+  }
   at.pace = next;
 }
 
@@ -209,20 +230,27 @@ auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
                                      const VectorX<Scalar>& velocity) noexcept -> Errors {
   Scalar error_squared = 0, slope_squared = 0;
   problem.for_each_block([&](const auto& block) {
-    const auto impulse = block.read(last_);
-    auto slope = block.velocity(velocity);
-    slope -= block.bias_velocity();
-    if (!block.law().rigid) slope += block.regularization().cwiseProduct(impulse);
-    slope_squared += slope.squaredNorm();
+    const auto impulse = block.read(last_), softness = block.regularization();
+    auto slope = block.velocity(velocity), trial = slope;
+    for (int r = 0; r < block.rows(); ++r) {
+      slope(r) -= block.bias_velocity()(r);
+      if (!block.law().rigid) slope(r) += softness(r) * impulse(r);
+      slope_squared += slope(r) * slope(r);
+    }
     const int normal = detail::normal_row(block.set().shape);
     if (options_.law == FrictionLaw::coulomb && normal >= 0) {
-      slope(normal) += lifts_.move(block.number(), block.set(), slope);
+      slope(normal) += lifts_.move(block.number(), block.set(), slope.data());
     }
-    const auto trial = (impulse - slope / weight_).eval();
-    error_squared += ((impulse - block.nearest_unweighted(trial)) * weight_).squaredNorm();
+    for (int r = 0; r < block.rows(); ++r) trial(r) = impulse(r) - slope(r) / weight_;
+    const auto nearest = block.nearest_unweighted(trial);
+    for (int r = 0; r < block.rows(); ++r) {
+      const Scalar miss = (impulse(r) - nearest(r)) * weight_;
+      error_squared += miss * miss;
+    }
   });
   const Scalar error = std::sqrt(error_squared);
-  const Scalar scale = (std::max)({load_, last_.norm() * weight_, std::sqrt(slope_squared)});
+  const Scalar size = detail::norm(last_.data(), last_.size()) * weight_;
+  const Scalar scale = (std::max)({load_, size, std::sqrt(slope_squared)});
   if (!(scale > Scalar(0))) return {Scalar(0), Scalar(0)};
   return {error / scale, load_ > Scalar(0) ? error / load_ : error / scale};
 }
@@ -238,7 +266,7 @@ void ProximalSolver<Scalar>::judge(const ContactProblem<Scalar>& problem, Search
   at.best = errors.relative;
   at.bounded = errors.by_load <= Scalar(Tuning::load_share);
   at.since_best = 0;
-  best_ = last_;
+  copy(last_, best_);
 }
 
 template <RealScalar Scalar>
@@ -250,10 +278,13 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
   report.residual_target = options_.tolerance;
   report.error_bound = infinity;
   Search at;
-  last_ = best_ = centre_;
+  copy(centre_, last_);
+  copy(centre_, best_);
   step_velocity_ = velocity;
   judge(problem, at);
-  if (centre_.isZero(Scalar(0))) lifts_.reset(problem.block_count());  // nothing is known of u
+  const bool guessed = std::any_of(centre_.data(), centre_.data() + centre_.size(),
+                                   [](const Scalar& x) { return x != Scalar(0); });
+  if (!guessed) lifts_.reset(problem.block_count());  // nothing is known of u
   const int most = (std::min)(options_.iteration_limit, limits_.iteration_limit);
   report.status = SolveStatus::iteration_limit;
   for (int step = 0; !is_found(at) && at.iterations < most; ++step) {

@@ -175,7 +175,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>&
   small_.lay_out(problem);
   impulses_.resize(problem.impulse_count());
   row_velocities_.resize(problem.impulse_count());
-  if (!velocity.allFinite()) return refuse_guess();
+  if (!detail::all_finite(velocity.data(), velocity.size())) return refuse_guess();
   return small_.solve(problem, velocity, newton_limits(), impulses_.data(), row_velocities_.data());
 }
 
@@ -220,7 +220,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (is_small(problem)) return solve_small(problem, velocity);
   lay_out(problem);
-  if (!velocity.allFinite()) return refuse_guess();
+  if (!detail::all_finite(velocity.data(), velocity.size())) return refuse_guess();
   const detail::PackedExchange<Scalar> exchange(problem, graph_, islands_.packed(),
                                                 islands_.memory());
   islands_.share(executor, [&](const detail::SharedLoop& loop) {

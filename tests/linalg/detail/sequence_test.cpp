@@ -2,6 +2,9 @@
 #include "carom/linalg/detail/sequence.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 
 #include "support/catch.hpp"
 
@@ -52,6 +55,72 @@ TEST_CASE("sequence: equal means the same items", "[linalg][example]") {
   CHECK_FALSE(a == b);
   b.assign(2, 1);
   CHECK_FALSE(a == b);
+}
+
+TEST_CASE("sequence: an item may be given that moves", "[linalg][example]") {
+  Sequence<int> numbers;
+  numbers.push_back(3);
+  for (int i = 0; i < 20; ++i) numbers.push_back(numbers[0]);
+  CHECK((numbers.size() == 21 && numbers.back() == 3));
+  numbers.assign(200, numbers.back());
+  CHECK((numbers[0] == 3 && numbers[199] == 3));
+}
+
+TEST_CASE("sequence: what is moved from is empty", "[linalg][example]") {
+  Sequence<int> a;
+  a.assign(3, 1);
+  Sequence<int> b = std::move(a);
+  CHECK((b.size() == 3 && a.empty()));  // NOLINT(bugprone-use-after-move)
+  a.assign(2, 5);
+  b = std::move(a);
+  CHECK((b.size() == 2 && b[1] == 5 && a.empty()));  // NOLINT(bugprone-use-after-move)
+}
+
+/// Counts itself.
+struct Counted {
+  static inline int alive = 0;
+  std::shared_ptr<int> number = std::make_shared<int>(4);
+
+  Counted() { ++alive; }
+  Counted(const Counted& other) : number(other.number) { ++alive; }
+  Counted(Counted&& other) noexcept : number(std::move(other.number)) { ++alive; }
+  Counted& operator=(const Counted&) = default;
+  Counted& operator=(Counted&&) = default;
+  ~Counted() { --alive; }
+};
+
+TEST_CASE("sequence: items that own memory are made, copied, moved and ended", "[linalg][law]") {
+  {
+    Sequence<Counted> items;
+    items.resize(3);
+    CHECK((Counted::alive == 3 && *items[2].number == 4));
+    const auto shared = std::make_shared<int>(9);
+    Counted own;
+    own.number = shared;
+    for (int i = 0; i < 10; ++i) items.push_back(own);
+    CHECK((Counted::alive == 14 && items[2].number.use_count() == 1));
+    CHECK((items.back().number == shared && shared.use_count() == 12));
+    Sequence<Counted> copy = items;
+    CHECK((copy.size() == 13 && Counted::alive == 27 && shared.use_count() == 22));
+    copy = std::move(items);
+    CHECK((copy.size() == 13 && Counted::alive == 14));
+    copy.resize(4);
+    CHECK((Counted::alive == 5 && shared.use_count() == 3));
+    copy.assign(2, copy[3]);
+    CHECK((copy[0].number == shared && shared.use_count() == 4));
+    copy.clear();
+    CHECK(Counted::alive == 1);
+  }
+  CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("sequence: it keeps its items where memory runs out", "[linalg][law]") {
+  Sequence<double> numbers;
+  numbers.assign(2, 0.5);
+  const Index too_many = PTRDIFF_MAX / 8;
+  CHECK_THROWS_AS(numbers.reserve(too_many), std::bad_alloc);
+  CHECK_THROWS_AS(numbers.resize(too_many), std::bad_alloc);
+  CHECK((numbers.size() == 2 && numbers[1] == 0.5));
 }
 
 }  // namespace sequence_test

@@ -259,7 +259,7 @@ TEMPLATE_TEST_CASE("active_block: a friction contact is an ellipse whose axes ar
           const Response one(block, equation);
           const RowNumbers<Scalar> gamma = equation.gamma.template cast<Scalar>();
           const auto mine =
-              ActiveBlock<Scalar, 1>::clip(block, PartNumbers<Scalar, 1>(gamma.template head<3>()));
+              ActiveBlock<Scalar, 1>::clip(block, PartNumbers<Scalar, 1>::at(gamma.data()));
           list.visit(0, [&]<int Parts>(const BlockRows<Scalar, Parts>& general) {
             const Response two(general, other);
             gains.see((one.gain - two.gain).norm(), allowance<Scalar>() * two.gain.norm());
@@ -268,7 +268,7 @@ TEMPLATE_TEST_CASE("active_block: a friction contact is an ellipse whose axes ar
                                                two.gain.norm() * equation.u.norm()));
             const auto theirs =
                 ActiveBlock<Scalar, Parts>::clip(general, parts_of_rows(general, gamma));
-            clips.see(double((mine - theirs.template head<3>()).norm()),
+            clips.see(double((mine - PartNumbers<Scalar, 1>::at(theirs.data())).norm()),
                       double(rounding<Scalar>(16, 1)) * (1 + double(gamma.norm())));
           });
           slides += one.gain(0, 2) != 0 || one.gain(1, 2) != 0;

@@ -68,9 +68,9 @@ TEMPLATE_TEST_CASE("body_rows: two passes over the bodies multiply by the dense 
         double trace = 0, softness = 0;
         int own = 0;
         for (Index r = 0; r < count; ++r) {
-          const Index k = places.place[std::size_t(r)] - 3 * block.first_part;
+          const int k = int(places.place[std::size_t(r)] - 3 * block.first_part);
           if (k < 0 || k >= block.size()) continue;
-          numbers.see_holds(block.present(int(k)));
+          numbers.see_holds(block.present(k));
           numbers.see(std::abs(double(block.regularization(k)) - dense.regularization(r)),
                       double(rounding<Scalar>(4, 1)) * dense.regularization(r));
           softness += double(block.regularization(k));

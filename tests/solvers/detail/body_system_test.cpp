@@ -15,9 +15,9 @@
 
 namespace body_system_test {
 
-using carom::Index, carom::SquareMatrix;
+using carom::Index;
 using carom::detail::BlockGains, carom::detail::BlockIsland, carom::detail::BlockRows;
-using carom::detail::BodySystem;
+using carom::detail::BodySystem, carom::detail::PartMatrix;
 using carom::testing::BodyMatrices, carom::testing::build, carom::testing::ConstrainedProblem;
 using carom::testing::by_conditioning;
 using carom::testing::draw_body_problem, carom::testing::rounding, carom::testing::RowPlaces;
@@ -56,22 +56,22 @@ struct Case {
         const Eigen::MatrixXd turn = carom::testing::draw_matrix(source, width, width);
         Eigen::MatrixXd own = spread * spread.transpose();
         own.diagonal().array() += 0.1;
+        if (symmetric) own = ((own + own.transpose()) / 2).eval();
         if (!symmetric) own += 0.7 * (turn - turn.transpose());
         own *= size / double(block.inverse_mass);
-        SquareMatrix<Scalar, width> n = SquareMatrix<Scalar, width>::Zero();
+        PartMatrix<Scalar, Parts> n;
         for (int r = 0; r < block.size(); ++r) {
           for (int c = 0; c < block.size(); ++c) {
             if (block.present(r) && block.present(c)) n(r, c) = Scalar(own(r, c));
           }
         }
-        if (symmetric) n = SquareMatrix<Scalar, width>((n + n.transpose()) / 2);
         gains.write(i, block.parts, n);
         for (Index a = 0; a < gain.rows(); ++a) {
           for (Index b = 0; b < gain.rows(); ++b) {
             const Index r = places.place[std::size_t(a)] - 3 * block.first_part;
             const Index c = places.place[std::size_t(b)] - 3 * block.first_part;
             if (r < 0 || c < 0 || r >= block.size() || c >= block.size()) continue;
-            gain(a, b) = double(n(r, c));
+            gain(a, b) = double(n(int(r), int(c)));
           }
         }
       });

@@ -107,9 +107,9 @@ double left_of(Scene& scene) {
       const Numbers given = read_parts(block, b.data());
       Numbers equation, pushed = y;
       if constexpr (Transposed) {
-        equation = slope.by_impulse.transpose() * y - u - given;
-        pushed = -(slope.by_velocity.transpose() * y);
-        if (block.parts == 1 && Numbers::SizeAtCompileTime == 3 && !slope.closed()) {
+        equation = transposed_times(slope.by_impulse, y) - u - given;
+        pushed = -transposed_times(slope.by_velocity, y);
+        if (block.parts == 1 && Numbers::size() == 3 && !slope.closed()) {
           equation = y - given;
         }
       } else {

@@ -14,6 +14,7 @@
 namespace cone_pair_test {
 
 using carom::detail::ConePair, carom::detail::ConeVector, carom::detail::jordan_product;
+using carom::detail::SmallVector;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
@@ -22,7 +23,7 @@ using Long = long double;
 
 template <typename Scalar, int Size>
 [[nodiscard]] Long norm(const ConeVector<Scalar, Size>& x) {
-  return std::sqrt(Long(x.head) * Long(x.head) + Long(x.tail.squaredNorm()));
+  return std::sqrt(Long(x.head) * Long(x.head) + Long(x.tail.squared_norm()));
 }
 template <typename Scalar, int Size>
 [[nodiscard]] Long distance(const ConeVector<Scalar, Size>& x, const ConeVector<Scalar, Size>& y) {
@@ -53,11 +54,11 @@ template <typename Scalar, int Size>
 template <typename Scalar, int Size>
 [[nodiscard]] ConeVector<Scalar, Size> draw_inside(VectorSource<Scalar>& source, double head,
                                                    double share,
-                                                   const carom::Vector<Scalar, Size>& direction) {
+                                                   const SmallVector<Scalar, Size>& direction) {
   ConeVector<Scalar, Size> x;
   x.head = Scalar(head);
   if (source.unit() < 0.1) return x;  // on the axis
-  x.tail = direction * Scalar(head * std::sqrt(1 - share));
+  x.tail = Scalar(head * std::sqrt(1 - share)) * direction;
   while (!(determinant(x) > 0.5L * Long(share) * Long(x.head) * Long(x.head))) {
     x.tail *= 1 - 4 * std::numeric_limits<Scalar>::epsilon();
   }
@@ -73,12 +74,12 @@ void for_each_pair_of(std::uint32_t seed, int rounds, const Visit& visit) {
   const double decades = sizeof(Scalar) == 4 ? 8 : 16;
   for (int k = 0; k < rounds; ++k) {
     const auto direction = [&] {
-      const carom::Vector<Scalar, Size> any = draw<Scalar, Size>(source, 1).tail;
-      return carom::Vector<Scalar, Size>(any / std::max(any.norm(), Scalar(1e-3)));
+      const SmallVector<Scalar, Size> any = draw<Scalar, Size>(source, 1).tail;
+      return any / std::max(any.norm(), Scalar(1e-3));
     };
     const auto share = [&] { return std::pow(10.0, least * source.unit() * source.unit()); };
-    const carom::Vector<Scalar, Size> first = direction();
-    carom::Vector<Scalar, Size> second = -first;
+    const SmallVector<Scalar, Size> first = direction();
+    SmallVector<Scalar, Size> second = -first;
     if (k % 3 == 1) second = direction();
     if (k % 3 == 2) second = first;
     ConePair<Scalar, Size> pair;
@@ -286,13 +287,13 @@ TEMPLATE_TEST_CASE("cone_pair: the head that is left out follows from the tail",
     follows.see(std::abs(Long(pair.head_of(aim, dr, dz)) - Long(dz.head)),
                 allowance(pair) * (norm(aim) + scale * norm(dr)), pair.w.head, pair.w.tail);
     // Along (1, w/‖w‖) the answer is the smallest eigenvalue's, however large the other is.
-    const Long length = std::sqrt(Long(pair.w.tail.squaredNorm()));
+    const Long length = std::sqrt(Long(pair.w.tail.squared_norm()));
     if (!(length > 0)) return;
     ConeVector<Scalar, Size> along{1, pair.w.tail / Scalar(length)};
     const Long reach = Long(pair.w.head) + length;
     const Long share = 1 / (Long(pair.eta_squared) * reach * reach);
     const ConeVector<Scalar, Size> zero{};
-    const ConeVector<Scalar, Size> answer{0, along.tail * Scalar(-share)};
+    const ConeVector<Scalar, Size> answer{0, Scalar(-share) * along.tail};
     least.see(std::abs(Long(pair.head_of(zero, along, answer)) + share),
               Long(rounding<Scalar>(32, 1)) * share);
   });

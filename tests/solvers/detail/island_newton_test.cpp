@@ -80,7 +80,7 @@ bool write_hessian(const PackedCase<Scalar>& data, const Eigen::VectorXd& whiten
 }
 
 /// What add_curvature() assembles on an island, and the identity, dense; the lower half mirrored.
-/// Checks that add_chosen_curvature() assembles the same, one block of an edge at a time.
+/// Checks that it assembles the same one block of an edge at a time.
 template <typename Scalar>
 Eigen::MatrixXd assemble(const IslandNewton<Scalar>& newton, const IslandState<Scalar>& state) {
   const PackedIsland& island = state.island();
@@ -101,7 +101,7 @@ Eigen::MatrixXd assemble(const IslandNewton<Scalar>& newton, const IslandState<S
     for (int t = 0; t < (edge.high_slot >= 0 ? 3 : 1); ++t) {
       Columns<Scalar> alone[3] = {{nullptr, 0}, {nullptr, 0}, {nullptr, 0}};
       alone[t] = {chosen.data() + (targets[t].data - matrix.data()), size};
-      newton.add_chosen_curvature(edge, alone);
+      newton.add_curvature(edge, alone);
     }
   }
   CHECK((chosen - matrix).norm() <= rounding<Scalar>(100, matrix.norm()));

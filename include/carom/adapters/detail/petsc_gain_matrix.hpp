@@ -187,10 +187,10 @@ inline void PetscGainMatrix::add_edges(const BlockGains<double>& gains) {
   for (Index e = 0; e < rows_->edges().size(); ++e) {
     Columns<double> blocks[3] = {};
     targets(lower_, e, blocks);
-    add_edge_gains<false>(*rows_, e, gains, blocks);
+    add_edge_gains(*rows_, e, gains, false, blocks);
     if (symmetric_) continue;
     targets(upper_, e, blocks);
-    add_edge_gains<true>(*rows_, e, gains, blocks);
+    add_edge_gains(*rows_, e, gains, true, blocks);
   }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/core/detail/plain_loops.hpp"
+#include <cmath>
+
+#include "carom/core/detail/unroll.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -23,31 +26,62 @@ struct SmallVector {
   /// The first Size numbers that stand at a place.
   [[nodiscard]] static SmallVector at(const Scalar* from) noexcept {
     SmallVector result;
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) result.numbers[i] = from[i];
     return result;
   }
+  /// The same number everywhere.
+  [[nodiscard]] static SmallVector filled(const Scalar& number) noexcept {
+    SmallVector result;
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) result.numbers[i] = number;
+    return result;
+  }
   void write_to(Scalar* to) const noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) to[i] = numbers[i];
   }
 
+  [[nodiscard]] bool is_zero() const noexcept {
+    for (const Scalar& number : numbers) {
+      if (!(number == Scalar(0))) return false;
+    }
+    return true;
+  }
   [[nodiscard]] Scalar dot(const SmallVector& other) const noexcept {
-    return detail::dot(numbers, other.numbers, Index(Size));
+    Scalar sum(0);
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) sum += numbers[i] * other.numbers[i];
+    return sum;
+  }
+  [[nodiscard]] Scalar sum() const noexcept {
+    Scalar result(0);
+    for (const Scalar& number : numbers) result += number;
+    return result;
   }
   [[nodiscard]] Scalar squared_norm() const noexcept { return dot(*this); }
+  [[nodiscard]] Scalar norm() const noexcept {
+    using std::sqrt;
+    return sqrt(squared_norm());
+  }
 
   SmallVector& operator+=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] += other.numbers[i];
     return *this;
   }
   SmallVector& operator-=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] -= other.numbers[i];
     return *this;
   }
   SmallVector& operator*=(const Scalar& factor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] *= factor;
     return *this;
   }
   SmallVector& operator/=(const Scalar& divisor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] /= divisor;
     return *this;
   }
@@ -63,6 +97,18 @@ struct SmallVector {
   }
   [[nodiscard]] friend SmallVector operator/(SmallVector a, const Scalar& divisor) noexcept {
     return a /= divisor;
+  }
+  /// a ∘ b, number by number.
+  [[nodiscard]] friend SmallVector products(SmallVector a, const SmallVector& b) noexcept {
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) a.numbers[i] *= b.numbers[i];
+    return a;
+  }
+  /// a over b, number by number.
+  [[nodiscard]] friend SmallVector quotients(SmallVector a, const SmallVector& b) noexcept {
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) a.numbers[i] /= b.numbers[i];
+    return a;
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/linalg/detail/block_symmetric.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -43,25 +44,89 @@ class BlockIncompleteCholesky {
 
 namespace detail {
 
-/// Replaces a symmetric matrix by the inverse of its Cholesky factor; false if it has none.
-template <typename Block>
-[[nodiscard]] bool invert_factor(Block& block) noexcept {
-  const Index size = block.rows();
-  if (!factor_cholesky(block.data(), size, size)) return false;
-  for (Index c = 0; c < size; ++c) {
-    for (Index r = 0; r < c; ++r) block(r, c) = 0;
-  }
+/// Replaces a symmetric matrix by the inverse of its Cholesky factor, zeros above it; false if it
+/// has none.
+template <typename Scalar>
+[[nodiscard]] bool invert_factor(Scalar* block, Index size) noexcept {
+  if (!factor_cholesky(block, size, size)) return false;
+  for (Index c = 0; c < size; ++c) std::fill_n(block + c * size, c, Scalar(0));
   // Column by column from the last: L⁻¹ fills the places of L that are no longer read.
   for (Index c = size - 1; c >= 0; --c) {
-    const auto pivot = 1 / block(c, c);
+    Scalar* const column = block + c * size;
+    const Scalar pivot = Scalar(1) / column[c];
     for (Index r = size - 1; r > c; --r) {
-      auto sum = block(r, c + 1) * block(c + 1, c);
-      for (Index k = c + 2; k <= r; ++k) sum += block(r, k) * block(k, c);
-      block(r, c) = -sum * pivot;
+      Scalar sum(0);
+      for (Index k = c + 1; k <= r; ++k) sum += block[k * size + r] * column[k];
+      column[r] = -sum * pivot;
     }
-    block(c, c) = pivot;
+    column[c] = pivot;
   }
   return true;
+}
+
+/// y += factor Σₖ wₖ aₖ of columns aₖ that lie side by side.
+/// @param stride  between two weights.
+template <typename Scalar>
+void add_columns(Scalar factor, const Scalar* columns, Index rows, const Scalar* weights,
+                 Index stride, Index count, Scalar* y) noexcept {
+  if (rows != body_size) {
+    for (Index k = 0; k < count; ++k) {
+      add_multiple(factor * weights[k * stride], columns + k * rows, rows, y);
+    }
+    return;
+  }
+  Scalar sum[body_size] = {};
+  for (Index k = 0; k < count; ++k) {
+    CAROM_UNROLL
+    for (Index r = 0; r < body_size; ++r) sum[r] += weights[k * stride] * columns[k * rows + r];
+  }
+  CAROM_UNROLL
+  for (Index r = 0; r < body_size; ++r) y[r] += factor * sum[r];
+}
+
+/// B ← B L⁻ᵀ, from the last column: column k needs the ones up to k alone.
+template <typename Scalar>
+void divide_block(const Scalar* inverse, Index rows, Index columns, Scalar* block) noexcept {
+  for (Index k = columns - 1; k >= 0; --k) {
+    Scalar* const column = block + k * rows;
+    write_multiple(inverse[k * columns + k], column, rows, column);
+    add_columns(Scalar(1), block, rows, inverse + k, columns, k, column);
+  }
+}
+
+/// C −= A Bᵀ, A and B of `depth` columns.
+template <typename Scalar>
+void subtract_product_of_blocks(const Scalar* a, Index rows, const Scalar* b, Index columns,
+                                Index depth, Scalar* c) noexcept {
+  for (Index j = 0; j < columns; ++j) {
+    add_columns(Scalar(-1), a, rows, b + j, columns, depth, c + j * rows);
+  }
+}
+
+/// x ← L⁻¹ x.
+template <typename Scalar>
+void divide_lower(const Scalar* inverse, Index size, Scalar* x) noexcept {
+  if (size == body_size) {
+    Scalar product[body_size] = {};
+    add_product(Scalar(1), inverse, body_size, body_size, x, product);
+    return static_cast<void>(std::copy_n(product, body_size, x));
+  }
+  for (Index c = size - 1; c >= 0; --c) {  // what it writes has been read
+    const Scalar* const column = inverse + c * size;
+    add_multiple(x[c], column + c + 1, size - c - 1, x + c + 1);
+    x[c] *= column[c];
+  }
+}
+
+/// x ← L⁻ᵀ x.
+template <typename Scalar>
+void divide_lower_transposed(const Scalar* inverse, Index size, Scalar* x) noexcept {
+  if (size == body_size) {
+    Scalar product[body_size] = {};
+    add_transposed_product(Scalar(1), inverse, body_size, body_size, x, product);
+    return static_cast<void>(std::copy_n(product, body_size, x));
+  }
+  for (Index c = 0; c < size; ++c) x[c] = dot(inverse + c * size + c, x + c, size - c);
 }
 
 }  // namespace detail
@@ -72,29 +137,17 @@ void BlockIncompleteCholesky<Scalar>::eliminate(Index column) noexcept {
   const int width = factor_.size(column);
   const Index end = factor_.row_end(column);
   for (Index b = factor_.row_begin(column); b < end; ++b) {
-    const int first = factor_.row(b);
-    detail::with_block(factor_.below(b), factor_.size(first), width, [&](const auto& left) {
-      detail::with_block(factor_.diagonal(first), factor_.size(first), factor_.size(first),
-                         [&](auto target) { target -= left.lazyProduct(left.transpose()); });
-    });
+    const int first = factor_.row(b), size = factor_.size(first);
+    const Scalar* const left = factor_.below(b);
+    detail::subtract_product_of_blocks(left, size, left, size, width, factor_.diagonal(first));
     Index place = factor_.row_begin(first);
     for (Index other = b + 1; other < end; ++other) {
       const int row = factor_.row(other);
       while (place < factor_.row_end(first) && factor_.row(place) < row) ++place;
       if (place == factor_.row_end(first)) break;
       if (factor_.row(place) != row) continue;
-      detail::with_block(
-          factor_.below(place), factor_.size(row), factor_.size(first), [&](auto target) {
-            const Eigen::Map<const Eigen::Matrix<
-                Scalar, std::remove_cvref_t<decltype(target)>::RowsAtCompileTime, Eigen::Dynamic>>
-                lower(factor_.below(other), factor_.size(row), width);
-            const Eigen::Map<const Eigen::Matrix<
-                Scalar, std::remove_cvref_t<decltype(target)>::ColsAtCompileTime, Eigen::Dynamic>>
-                upper(factor_.below(b), factor_.size(first), width);
-            for (int k = 0; k < width; ++k) {
-              target -= lower.col(k).lazyProduct(upper.col(k).transpose());
-            }
-          });
+      detail::subtract_product_of_blocks(factor_.below(other), factor_.size(row), left, size, width,
+                                         factor_.below(place));
     }
   }
 }
@@ -105,27 +158,14 @@ bool BlockIncompleteCholesky<Scalar>::try_factor(const BlockSymmetric<Scalar>& m
                                                  const Scalar& raise) noexcept {
   factor_.copy(range, matrix);
   for (Index c = range.begin; c < range.end; ++c) {
-    bool positive = true;
-    detail::with_block(factor_.diagonal(c), factor_.size(c), factor_.size(c), [&](auto block) {
-      if (raise > Scalar(0)) {
-        detail::with_block(
-            matrix.diagonal(c), factor_.size(c), factor_.size(c),
-            [&](const auto& given) { block.diagonal() += raise * given.diagonal(); });
-      }
-      positive = detail::invert_factor(block);
-    });
-    if (!positive) return false;
+    const Index size = factor_.size(c);
+    Scalar* const own = factor_.diagonal(c);
+    for (Index k = 0; k < size; ++k) {
+      own[k * (size + 1)] += raise * matrix.diagonal(c)[k * (size + 1)];
+    }
+    if (!detail::invert_factor(own, size)) return false;
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
-      detail::with_block(
-          factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c), [&](auto block) {
-            // B L⁻ᵀ in place, from the last column: column k needs the ones up to k alone.
-            const Index size = block.cols();
-            const Eigen::Map<const MatrixX<Scalar>> inverse(factor_.diagonal(c), size, size);
-            for (Index k = size - 1; k >= 0; --k) {
-              block.col(k) *= inverse(k, k);
-              for (Index j = 0; j < k; ++j) block.col(k) += inverse(k, j) * block.col(j);
-            }
-          });
+      detail::divide_block(own, factor_.size(factor_.row(b)), size, factor_.below(b));
     }
     eliminate(c);
   }
@@ -134,55 +174,23 @@ bool BlockIncompleteCholesky<Scalar>::try_factor(const BlockSymmetric<Scalar>& m
 
 template <RealScalar Scalar>
 void BlockIncompleteCholesky<Scalar>::solve(const ColumnRange& range, Scalar* x) const noexcept {
-  const auto scale = [&](Index c, bool transposed) {
-    detail::with_block(factor_.diagonal(c), factor_.size(c), factor_.size(c),
-                       [&](const auto& inverse) {
-                         auto here = detail::rows_of(x + factor_.start(c), inverse);
-                         using Block = std::remove_cvref_t<decltype(inverse)>;
-                         if constexpr (Block::RowsAtCompileTime != Eigen::Dynamic) {
-                           Vector<Scalar, Block::RowsAtCompileTime> scaled;
-                           if (transposed) {
-                             scaled.noalias() = inverse.transpose().lazyProduct(here);
-                           } else {
-                             scaled.noalias() = inverse.lazyProduct(here);
-                           }
-                           here = scaled;
-                           return;
-                         }
-                         const Index size = here.size();
-                         for (Index k = 0; k < size;
-                              ++k) {  // in place, triangular: no entry is needed once written
-                           const Index entry = transposed ? k : size - 1 - k;
-                           Scalar sum = 0;
-                           if (transposed) {
-                             for (Index j = entry; j < size; ++j)
-                               sum += inverse(j, entry) * here(j);
-                           } else {
-                             for (Index j = 0; j <= entry; ++j) sum += inverse(entry, j) * here(j);
-                           }
-                           here(entry) = sum;
-                         }
-                       });
-  };
   for (Index c = range.begin; c < range.end; ++c) {
-    scale(c, false);
+    Scalar* const here = x + factor_.start(c);
+    detail::divide_lower(factor_.diagonal(c), factor_.size(c), here);
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
-      detail::with_block(factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c),
-                         [&](const auto& block) {
-                           detail::rows_of(x + factor_.start(factor_.row(b)), block) -=
-                               block.lazyProduct(detail::columns_of(x + factor_.start(c), block));
-                         });
+      const Index row = factor_.row(b);
+      detail::add_product(Scalar(-1), factor_.below(b), factor_.size(row), factor_.size(c), here,
+                          x + factor_.start(row));
     }
   }
   for (Index c = range.end - 1; c >= range.begin; --c) {
+    Scalar* const here = x + factor_.start(c);
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
-      detail::with_block(
-          factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c), [&](const auto& block) {
-            detail::columns_of(x + factor_.start(c), block) -= block.transpose().lazyProduct(
-                detail::rows_of(x + factor_.start(factor_.row(b)), block));
-          });
+      const Index row = factor_.row(b);
+      detail::add_transposed_product(Scalar(-1), factor_.below(b), factor_.size(row),
+                                     factor_.size(c), x + factor_.start(row), here);
     }
-    scale(c, true);
+    detail::divide_lower_transposed(factor_.diagonal(c), factor_.size(c), here);
   }
 }
 

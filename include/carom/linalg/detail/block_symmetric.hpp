@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 
-#include "carom/linalg/detail/cholesky.hpp"
-#include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/unroll.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -18,30 +17,47 @@ struct ColumnRange {
 
 namespace detail {
 
-/// Calls run with maps of a block: of fixed size where it is 6 × 6.
-template <typename Scalar, typename Run>
-inline void with_block(Scalar* data, Index rows, Index columns, Run&& run) noexcept {
-  if (rows == 6 && columns == 6) {
-    run(Eigen::Map<SquareMatrix<std::remove_const_t<Scalar>, 6>>(
-        const_cast<std::remove_const_t<Scalar>*>(data)));
-  } else {
-    run(Eigen::Map<MatrixX<std::remove_const_t<Scalar>>>(
-        const_cast<std::remove_const_t<Scalar>*>(data), rows, columns));
-  }
+/// Rows and columns of the usual block, that of two rigid bodies. Where the number is a constant, a
+/// product stays in registers.
+inline constexpr Index body_size = 6;
+
+[[nodiscard]] constexpr bool is_usual_block(Index rows, Index columns) noexcept {
+  return rows == body_size && columns == body_size;
 }
 
-/// A piece of a vector with as many entries as a block has rows.
-template <typename Block, typename Scalar>
-[[nodiscard]] inline auto rows_of(Scalar* data, const Block& block) noexcept {
-  using Numbers = Vector<std::remove_const_t<Scalar>, Block::RowsAtCompileTime>;
-  return Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const Numbers, Numbers>>(
-      data, block.rows());
+/// y += factor B x for a block B of columns that lie side by side.
+template <typename Scalar>
+void add_product(Scalar factor, const Scalar* block, Index rows, Index columns, const Scalar* x,
+                 Scalar* y) noexcept {
+  if (!is_usual_block(rows, columns)) {
+    for (Index c = 0; c < columns; ++c) add_multiple(factor * x[c], block + c * rows, rows, y);
+    return;
+  }
+  Scalar product[body_size] = {};
+  CAROM_UNROLL
+  for (Index c = 0; c < body_size; ++c) {
+    CAROM_UNROLL
+    for (Index r = 0; r < body_size; ++r) product[r] += x[c] * block[c * body_size + r];
+  }
+  CAROM_UNROLL
+  for (Index r = 0; r < body_size; ++r) y[r] += factor * product[r];
 }
-template <typename Block, typename Scalar>
-[[nodiscard]] inline auto columns_of(Scalar* data, const Block& block) noexcept {
-  using Numbers = Vector<std::remove_const_t<Scalar>, Block::ColsAtCompileTime>;
-  return Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const Numbers, Numbers>>(
-      data, block.cols());
+
+/// y += factor Bᵀ x.
+template <typename Scalar>
+void add_transposed_product(Scalar factor, const Scalar* block, Index rows, Index columns,
+                            const Scalar* x, Scalar* y) noexcept {
+  if (!is_usual_block(rows, columns)) {
+    for (Index c = 0; c < columns; ++c) y[c] += factor * dot(block + c * rows, x, rows);
+    return;
+  }
+  CAROM_UNROLL
+  for (Index c = 0; c < body_size; ++c) {
+    Scalar sum(0);
+    CAROM_UNROLL
+    for (Index r = 0; r < body_size; ++r) sum += block[c * body_size + r] * x[r];
+    y[c] += factor * sum;
+  }
 }
 
 }  // namespace detail
@@ -140,18 +156,12 @@ void BlockSymmetric<Scalar>::multiply(const ColumnRange& range, const Scalar* x,
     std::fill_n(y + start(c), size(c), Scalar(0));
   }
   for (Index c = range.begin; c < range.end; ++c) {
-    detail::with_block(diagonal(c), size(c), size(c), [&](const auto& block) {
-      detail::rows_of(y + start(c), block) +=
-          block.lazyProduct(detail::columns_of(x + start(c), block));
-    });
+    const Scalar* const here = x + start(c);
+    detail::add_product(Scalar(1), diagonal(c), size(c), size(c), here, y + start(c));
     for (Index b = row_begin(c); b < row_end(c); ++b) {
-      const Index there = start(row(b));
-      detail::with_block(below(b), size(row(b)), size(c), [&](const auto& block) {
-        detail::rows_of(y + there, block) +=
-            block.lazyProduct(detail::columns_of(x + start(c), block));
-        detail::columns_of(y + start(c), block) +=
-            block.transpose().lazyProduct(detail::rows_of(x + there, block));
-      });
+      const Index there = start(row(b)), rows = size(row(b));
+      detail::add_product(Scalar(1), below(b), rows, size(c), here, y + there);
+      detail::add_transposed_product(Scalar(1), below(b), rows, size(c), x + there, y + start(c));
     }
   }
 }

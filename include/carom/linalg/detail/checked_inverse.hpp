@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <limits>
-
-#include <Eigen/Core>
 
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/rounded_number.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -26,11 +26,15 @@ class CheckedInverse {
   /// @param matrix  A, symmetric.
   /// @param factor  L in the lower triangle, near the Cholesky factor of A.
   template <typename MatrixType>
-  CheckedInverse(const MatrixType& matrix, const MatrixType& factor) {
-    const Index size = matrix.rows();
-    transposed_.setIdentity(size, size);
+  CheckedInverse(const MatrixType& matrix, const MatrixType& factor)
+      : CheckedInverse(matrix.data(), factor.data(), matrix.rows()) {}
+  /// The same from columns one after the other.
+  CheckedInverse(const Scalar* matrix, const Scalar* factor, Index size) : size_(size) {
+    transposed_.resize(size * size);
     for (Index c = 0; c < size; ++c) {
-      solve_lower_transposed(factor.data(), size, size, transposed_.col(c).data());
+      Scalar* const column = transposed_.data() + c * size;
+      column[c] = Scalar(1);
+      solve_lower_transposed(factor, size, size, column);
     }
     check(matrix);
   }
@@ -45,32 +49,43 @@ class CheckedInverse {
   template <typename Numbers>
   [[nodiscard]] Number row_times(Index i, const Numbers& p) const noexcept {
     Number sum;
-    for (Index k = 0; k <= i; ++k) sum += Number(transposed_(k, i)) * Number(p[std::size_t(k)]);
+    for (Index k = 0; k <= i; ++k)
+      sum += Number(transposed_[i * size_ + k]) * Number(p[std::size_t(k)]);
     return sum;
   }
 
  private:
   /// T = X A Xᵀ in two products, whose rounding γ_n |X| |A| |Xᵀ| is bounded entry by entry.
-  template <typename MatrixType>
-  void check(const MatrixType& matrix) {
-    const Index size = matrix.rows();
+  void check(const Scalar* matrix) {
+    const Index size = size_;
     const Scalar lost = Scalar(size + 2) * (std::numeric_limits<Scalar>::min)();
     const Scalar nu = Scalar(size + 2) * unit_rounding<Scalar>;
     const Scalar gamma = raised(nu / (1 - nu), 4);
-    const MatrixX<Scalar> sizes = transposed_.cwiseAbs();
-    MatrixX<Scalar> product = matrix.lazyProduct(transposed_);  // A Xᵀ
-    MatrixX<Scalar> doubt = matrix.cwiseAbs().lazyProduct(sizes);
-    doubt = (gamma * (doubt + product.cwiseAbs())).array() + lost;
-    VectorX<Scalar> rows(size);
-    VectorX<Scalar> columns(size);
+    Sequence<Scalar> product, doubt, rows, columns;  // A xᵀ of a row x of X, and its rounding
+    for (Sequence<Scalar>* numbers : {&product, &doubt, &rows, &columns}) numbers->resize(size);
     for (Index c = 0; c < size; ++c) {
+      const Scalar* const x = transposed_.data() + c * size;
       for (Index r = 0; r < size; ++r) {
-        const Scalar entry = transposed_.col(r).dot(product.col(c));
-        const Scalar defect = std::abs(entry - Scalar(r == c ? 1 : 0));
-        const Scalar sum = defect + sizes.col(r).dot(doubt.col(c)) + lost;
-        rows(r) = raised(sum, int(2 * size) + 16);
+        Scalar sum(0), absolute(0);
+        for (Index k = 0; k < size; ++k) {
+          const Scalar part = matrix[k * size + r] * x[k];
+          sum += part;
+          absolute += std::abs(part);
+        }
+        product[r] = sum;
+        doubt[r] = gamma * (absolute + std::abs(sum)) + lost;
       }
-      columns(c) = norm_of_bounds(rows);
+      for (Index r = 0; r < size; ++r) {
+        const Scalar* const y = transposed_.data() + r * size;
+        Scalar entry(0), absolute(0);
+        for (Index k = 0; k < size; ++k) {
+          entry += y[k] * product[k];
+          absolute += std::abs(y[k]) * doubt[k];
+        }
+        const Scalar defect = std::abs(entry - Scalar(r == c ? 1 : 0));
+        rows[r] = raised(defect + absolute + lost, int(2 * size) + 16);
+      }
+      columns[c] = norm_of_bounds(rows);
     }
     defect_ = norm_of_bounds(columns);
     const Scalar left = 1 - defect_;
@@ -78,7 +93,8 @@ class CheckedInverse {
                                : std::numeric_limits<Scalar>::infinity();
   }
 
-  MatrixX<Scalar> transposed_;  ///< Xᵀ
+  Index size_ = 0;
+  Sequence<Scalar> transposed_;  ///< Xᵀ, column by column
   Scalar defect_ = 0, factor_ = 1;
 };
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include <Eigen/Core>
-
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -41,28 +39,29 @@ template <RealScalar Scalar, typename Multiply, typename Precondition>
     const ConjugateGradientVectors<Scalar>& vectors, const Scalar& target, int limit,
     Multiply&& multiply, Precondition&& precondition) noexcept {
   using std::sqrt;
-  using Map = Eigen::Map<VectorX<Scalar>>;
-  Map x(vectors.solution, vectors.size), r(vectors.residual, vectors.size),
-      p(vectors.direction, vectors.size), q(vectors.product, vectors.size);
-  x.setZero();
-  ConjugateGradientReport<Scalar> report{0, sqrt(r.squaredNorm()), true};
-  precondition(vectors.residual, vectors.direction);
-  Scalar rho = r.dot(p);
+  Scalar *const x = vectors.solution, *const r = vectors.residual;
+  Scalar *const p = vectors.direction, *const q = vectors.product;
+  const Index size = vectors.size;
+  std::fill_n(x, size, Scalar(0));
+  ConjugateGradientReport<Scalar> report{0, sqrt(detail::long_dot(r, r, size)), true};
+  precondition(r, p);
+  Scalar rho = detail::long_dot(r, p, size);
   while (report.residual > target && report.iterations < limit) {
-    multiply(vectors.direction, vectors.product);
-    const Scalar curvature = p.dot(q);
+    multiply(p, q);
+    const Scalar curvature = detail::long_dot(p, q, size);
     if (!(curvature > Scalar(0)) || !(rho > Scalar(0))) break;  // round-off, or not definite
     const Scalar step = rho / curvature;
-    x += step * p;
-    r -= step * q;
+    detail::add_multiple(step, p, size, x);
+    detail::add_multiple(-step, q, size, r);
     ++report.iterations;
-    report.residual = sqrt(r.squaredNorm());
-    precondition(vectors.residual, vectors.product);
-    const Scalar next = r.dot(q);
-    p = q + (next / rho) * p;
+    report.residual = sqrt(detail::long_dot(r, r, size));
+    precondition(r, q);
+    const Scalar next = detail::long_dot(r, q, size);
+    const Scalar beta = next / rho;
+    for (Index i = 0; i < size; ++i) p[i] = q[i] + beta * p[i];
     rho = next;
   }
-  report.usable = report.iterations > 0 && x.allFinite();
+  report.usable = report.iterations > 0 && detail::all_finite(x, size);
   return report;
 }
 

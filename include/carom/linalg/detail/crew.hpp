@@ -43,11 +43,10 @@ class Crew {
     return helpers_.load(std::memory_order_relaxed) == 0;
   }
 
-  /// Calls task(number). All chunks run by this code, so that their bits do not depend on who takes
-  /// them.
+  /// Calls task(number) by the code that run() calls.
   template <typename Task>
-  CAROM_ONE_CODE static void call(const Task& task, Index number) noexcept {
-    task(number);
+  static void call(const Task& task, Index number) noexcept {
+    call_it<Task>(&task, number);
   }
 
   /// Calls task(k) for every k in [0, count) and returns when all are done. Only the leader calls
@@ -55,22 +54,34 @@ class Crew {
   /// @pre  count ≤ chunk_limit.
   template <typename Task>
   void run(Index count, const Task& task) noexcept {
-    CAROM_EXPECTS(count <= chunk_limit);
-    Index first = 0;  // of those that are left to share
-    while (first < count && (count - first <= 1 || alone())) call(task, first++);
-    if (first < count) share(task, first, count);
+    run_job(count, {call_it<Task>, &task});
   }
 
  private:
+  /// A task of any type.
+  struct Job {
+    void (*call)(const void*, Index);
+    const void* task;
+  };
+  /// All chunks run by this code, so that their bits do not depend on who takes them.
   template <typename Task>
-  void share(const Task& task, Index first, Index end) noexcept {
+  CAROM_ONE_CODE static void call_it(const void* task, Index number) noexcept {
+    (*static_cast<const Task*>(task))(number);
+  }
+
+  void run_job(Index count, const Job& job) noexcept {
+    CAROM_EXPECTS(count <= chunk_limit);
+    Index first = 0;  // of those that are left to share
+    while (first < count && (count - first <= 1 || alone())) job.call(job.task, first++);
+    if (first < count) share(job, first, count);
+  }
+  void share(const Job& job, Index first, Index end) noexcept {
     const Index count = end - first;
-    call_ = [](const void* what, Index k) { call(*static_cast<const Task*>(what), k); };
+    job_ = job;
     count_ = count;
-    task_ = &task;
     end_ = end;
     done_.store(0, std::memory_order_relaxed);
-    word_.store(++job_ << count_bits | Word(count), std::memory_order_release);
+    word_.store(++number_ << count_bits | Word(count), std::memory_order_release);
     word_.notify_all();
     for (Word word = word_.load(std::memory_order_relaxed); left(word) > 0;) take(word);
     wait_for(done_, [&](Index done) { return done == count; });
@@ -96,7 +107,7 @@ class Crew {
     }
     // What belongs to the job stays as it is until this chunk is done.
     const Index count = count_;
-    call_(task_, end_ - left(word));
+    job_.call(job_.task, end_ - left(word));
     if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done_.notify_all();
     word = word_.load(std::memory_order_acquire);
   }
@@ -130,9 +141,8 @@ class Crew {
   std::atomic<int> helpers_{0};
   std::atomic<Word> word_{0};  ///< the job's number and how many of its chunks are not taken
   std::atomic<Index> done_{0};
-  Word job_ = 0;
-  void (*call_)(const void*, Index) = nullptr;
-  const void* task_ = nullptr;
+  Word number_ = 0;  ///< of the job
+  Job job_{nullptr, nullptr};
   Index count_ = 0;  ///< chunks that are shared
   Index end_ = 0;    ///< behind the last of them
 };

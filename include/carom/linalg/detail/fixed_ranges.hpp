@@ -2,10 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
+#include "carom/linalg/detail/sequence.hpp"
 #include "carom/linalg/detail/shared_loop.hpp"
 
 namespace carom {
@@ -28,10 +26,9 @@ class FixedRanges {
   /// @pre  count ≤ length · Crew::chunk_limit.
   template <typename Task>
   void operator()(Index count, const Task& task) const {
-    const auto run = [&](Index k) { task(k * length, (std::min)(count, (k + 1) * length)); };
-    const Index ranges = (count + length - 1) / length;
-    if (crew_ != nullptr) return crew_->run(ranges, run);
-    for (Index k = 0; k < ranges; ++k) Crew::call(run, k);
+    run(count, {&task, [](const void* of, Index begin, Index end) {
+                  (*static_cast<const Task*>(of))(begin, end);
+                }});
   }
 
   /// Calls task(begin, end, part) for all ranges, each with a part of its own.
@@ -40,11 +37,13 @@ class FixedRanges {
   /// @note  Allocates.
   template <typename Part, typename Task>
   [[nodiscard]] Part sum(Index count, const Part& empty, const Task& task) const {
-    std::vector<Part> parts(std::size_t((count + length - 1) / length), empty);
+    Sequence<Part> parts;
+    parts.reserve(range_count(count));
+    for (Index k = 0; k < range_count(count); ++k) parts.push_back(empty);
     (*this)(count, [&](Index begin, Index end) {
       Part part = empty;  // on a thread's own stack, away from what others write
       task(begin, end, part);
-      parts[std::size_t(begin / length)] = std::move(part);
+      parts[begin / length] = part;
     });
     Part total = empty;
     for (const Part& part : parts) total += part;
@@ -52,6 +51,22 @@ class FixedRanges {
   }
 
  private:
+  /// A task whatever its type, so that the threads' code is compiled once for all.
+  struct RangeTask {
+    const void* task;
+    void (*call)(const void* task, Index begin, Index end);
+  };
+  [[nodiscard]] static Index range_count(Index count) noexcept {
+    return (count + length - 1) / length;
+  }
+  void run(Index count, const RangeTask& task) const {
+    const auto run_range = [&](Index k) {
+      task.call(task.task, k * length, (std::min)(count, (k + 1) * length));
+    };
+    if (crew_ != nullptr) return crew_->run(range_count(count), run_range);
+    for (Index k = 0; k < range_count(count); ++k) Crew::call(run_range, k);
+  }
+
   Crew* crew_ = nullptr;
 };
 

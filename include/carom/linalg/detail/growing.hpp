@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include <Eigen/Core>
 
-#include "carom/core/scalar.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -50,7 +49,7 @@ class Growing : public Eigen::Map<Plain> {
   /// Takes a size, smaller or larger; the entries are undefined afterwards. It allocates only
   /// beyond the largest size so far.
   void grow(Index rows, Index cols = 1) {
-    memory_.resize((std::max)(memory_.size(), std::size_t(rows * cols)));
+    memory_.resize((std::max)(memory_.size(), rows * cols));
     new (static_cast<Map*>(this)) Map(make(memory_.data(), rows, cols));
   }
 
@@ -66,7 +65,7 @@ class Growing : public Eigen::Map<Plain> {
     new (static_cast<Map*>(this)) Map(make(memory_.data(), like.rows(), like.cols()));
   }
 
-  std::vector<Scalar> memory_;
+  Sequence<Scalar> memory_;
 };
 
 }  // namespace CAROM_ABI

@@ -7,37 +7,18 @@
 #include <type_traits>
 #include <utility>
 
-#include <Eigen/Core>
-
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/number_lanes.hpp"
+#include "carom/core/detail/unroll.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Rows handled together. Columns are padded to a multiple of it, so that no rows are left over.
-inline constexpr Index row_lanes = 8;
-
-template <typename Scalar>
-using RowLanes = Eigen::Array<Scalar, int(row_lanes), 1>;
-
-[[nodiscard]] constexpr Index lanes_below(Index row) noexcept {
-  return row / row_lanes * row_lanes;
-}
-[[nodiscard]] constexpr Index lanes_above(Index row) noexcept {
-  return lanes_below(row + row_lanes - 1);
-}
-
-template <typename Scalar>
-[[nodiscard]] inline auto lanes_at(Scalar* data) noexcept {
-  return Eigen::Map<RowLanes<std::remove_const_t<Scalar>>>(
-      const_cast<std::remove_const_t<Scalar>*>(data));
-}
-
+/// target += source.
 template <int Size, typename Scalar>
-void add_fixed(Scalar* target, const Scalar* source) noexcept {
-  using Numbers = Eigen::Array<Scalar, Size, 1>;
-  Eigen::Map<Numbers>(target) += Eigen::Map<const Numbers>(source);
+inline void add_fixed(Scalar* target, const Scalar* source) noexcept {
+  using Numbers = NumberLanes<Scalar, Size>;
+  (Numbers::at(target) + Numbers::at(source)).write_to(target);
 }
 
 /// target += source for a few numbers.
@@ -102,36 +83,25 @@ void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, 
   if (row < end) subtract_product_rows<Width, 1, Fresh>(c, a, b, depth, row);
 }
 
-/// Calls visit(k) for k from First to Last − 1, each a constant, until one returns false. Compilers
-/// leave triangles of loops as they are; this way a small block stays in registers.
-template <int First, int Last, typename Visit>
-constexpr bool visit_constants(const Visit& visit) noexcept {
-  return [&]<int... K>(std::integer_sequence<int, K...>) {
-    return (visit(std::integral_constant<int, First + K>{}) && ...);
-  }
-  (std::make_integer_sequence<int, (Last > First ? Last - First : 0)>{});
-}
-
 /// Cholesky of a Width × Width block in place, lower triangle; the diagonal is left inverted.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_corner(
     Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
-  return visit_constants<0, Width>([&](auto c) {
-    using std::sqrt;
+  using std::sqrt;
+  CAROM_UNROLL
+  for (int c = 0; c < Width; ++c) {
     if (!(corner[c][c] > Scalar(0))) return false;
     const Scalar inverse = Scalar(1) / sqrt(corner[c][c]);
     corner[c][c] = inverse;
-    visit_constants<c + 1, Width>([&](auto r) {
-      corner[c][r] *= inverse;
-      return true;
-    });
-    return visit_constants<c + 1, Width>([&](auto n) {
-      return visit_constants<n, Width>([&](auto r) {
-        corner[n][r] -= corner[c][n] * corner[c][r];
-        return true;
-      });
-    });
-  });
+    CAROM_UNROLL
+    for (int r = c + 1; r < Width; ++r) corner[c][r] *= inverse;
+    CAROM_UNROLL
+    for (int n = c + 1; n < Width; ++n) {
+      CAROM_UNROLL
+      for (int r = n; r < Width; ++r) corner[n][r] -= corner[c][n] * corner[c][r];
+    }
+  }
+  return true;
 }
 
 /// x ← (L Lᵀ)⁻¹ x with what factor_corner() leaves.
@@ -140,21 +110,18 @@ void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]
                   Scalar* x) noexcept {
   Scalar y[std::size_t(Width)];
   std::copy_n(x, Width, y);
-  visit_constants<0, Width>([&](auto c) {
+  CAROM_UNROLL
+  for (int c = 0; c < Width; ++c) {
     y[c] *= corner[c][c];
-    return visit_constants<c + 1, Width>([&](auto r) {
-      y[r] -= corner[c][r] * y[c];
-      return true;
-    });
-  });
-  visit_constants<1, Width + 1>([&](auto after) {
-    constexpr int c = Width - after;
+    CAROM_UNROLL
+    for (int r = c + 1; r < Width; ++r) y[r] -= corner[c][r] * y[c];
+  }
+  CAROM_UNROLL
+  for (int c = Width - 1; c >= 0; --c) {
     y[c] *= corner[c][c];
-    return visit_constants<0, c>([&](auto r) {
-      y[r] -= corner[r][c] * y[c];
-      return true;
-    });
-  });
+    CAROM_UNROLL
+    for (int r = 0; r < c; ++r) y[r] -= corner[r][c] * y[c];
+  }
   std::copy_n(y, Width, x);
 }
 

@@ -115,22 +115,25 @@ template <std::floating_point Scalar>
 /// An upper bound of the Euclidean norm of numbers ≥ 0 that are upper bounds themselves.
 ///
 /// They are divided by the largest, so that no square leaves the type's range.
-template <typename VectorType>
-[[nodiscard]] typename VectorType::Scalar norm_of_bounds(const VectorType& bounds) noexcept {
-  using Scalar = typename VectorType::Scalar;
+template <std::floating_point Scalar>
+[[nodiscard]] Scalar norm_of_bounds(const Scalar* bounds, Index count) noexcept {
   Scalar largest(0), squared(0);
-  for (Index i = 0; i < bounds.size(); ++i) {
-    if (!(bounds(i) <= largest)) largest = bounds(i);  // keeps NaN
+  for (Index i = 0; i < count; ++i) {
+    if (!(bounds[i] <= largest)) largest = bounds[i];  // keeps NaN
     if (!(largest <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
   }
   if (largest == Scalar(0)) return largest;
-  for (Index i = 0; i < bounds.size(); ++i) {
-    const Scalar part = bounds(i) / largest;
+  for (Index i = 0; i < count; ++i) {
+    const Scalar part = bounds[i] / largest;
     squared += part * part;
   }
-  return raised(largest * std::sqrt(squared), int(bounds.size()) + 8);
+  return raised(largest * std::sqrt(squared), int(count) + 8);
+}
+template <typename Numbers>
+[[nodiscard]] auto norm_of_bounds(const Numbers& bounds) noexcept {
+  return norm_of_bounds(bounds.data(), Index(bounds.size()));
 }
 
 }  // namespace detail

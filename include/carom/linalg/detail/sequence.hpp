@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <vector>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
 
 #include <Eigen/Core>
 
@@ -11,49 +14,154 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A std::vector counted by Index and aligned for the widest registers. It never gives memory back,
-/// and it allocates half as much again as it needs, so that problems of about the same size, one
-/// step after the other, need no new memory.
-template <typename T>
-class Sequence {
+namespace detail {
+
+/// Memory for items of one size, whatever their type, aligned for the widest registers. Sequences
+/// of all types share its code, which is compiled once.
+class ItemMemory {
  public:
-  [[nodiscard]] Index size() const noexcept { return Index(items_.size()); }
-  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
-  [[nodiscard]] T* data() noexcept { return items_.data(); }
-  [[nodiscard]] const T* data() const noexcept { return items_.data(); }
-  [[nodiscard]] T& operator[](Index i) noexcept { return items_[std::size_t(i)]; }
-  [[nodiscard]] const T& operator[](Index i) const noexcept { return items_[std::size_t(i)]; }
-  [[nodiscard]] T* begin() noexcept { return items_.data(); }
-  [[nodiscard]] T* end() noexcept { return items_.data() + items_.size(); }
-  [[nodiscard]] const T* begin() const noexcept { return items_.data(); }
-  [[nodiscard]] const T* end() const noexcept { return items_.data() + items_.size(); }
-  [[nodiscard]] T& back() noexcept { return items_.back(); }
-  [[nodiscard]] const T& back() const noexcept { return items_.back(); }
+  ItemMemory() noexcept = default;
+  ItemMemory(const ItemMemory&) = delete;
+  ItemMemory& operator=(const ItemMemory&) = delete;
+
+ protected:
+  ~ItemMemory() { Eigen::internal::aligned_free(items_); }
+
+  void swap(ItemMemory& other) noexcept {
+    std::swap(items_, other.items_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  /// Room for half as many items again as are wanted.
+  /// @pre  there is no room yet.
+  void allocate(Index count, std::size_t item_size) {
+    const Index capacity = count + count / 2;
+    if (count < 0 || capacity > PTRDIFF_MAX / Index(item_size)) {
+      Eigen::internal::throw_std_bad_alloc();
+    }
+    items_ = Eigen::internal::aligned_malloc(std::size_t(capacity) * item_size);
+    capacity_ = capacity;
+  }
+  /// Takes copies of another memory's items.
+  /// @pre  there is room for them, and items are trivially copyable.
+  void copy(const ItemMemory& other, std::size_t item_size) noexcept {
+    size_ = other.size_;
+    if (size_ > 0) std::memcpy(items_, other.items_, std::size_t(size_) * item_size);
+  }
+  /// Takes larger memory for trivially copyable items.
+  void enlarge(Index count, std::size_t item_size) {
+    ItemMemory larger;
+    larger.allocate(count, item_size);
+    larger.copy(*this, item_size);
+    swap(larger);
+  }
+
+  void* items_ = nullptr;
+  Index size_ = 0, capacity_ = 0;
+};
+
+}  // namespace detail
+
+/// Items side by side, counted by Index and aligned for the widest registers, as a std::vector that
+/// is quick to compile. It never gives memory back, and it allocates half as much again as it
+/// needs, so that problems of about the same size, one step after the other, need no new memory.
+template <typename T>
+class Sequence : private detail::ItemMemory {
+ public:
+  Sequence() noexcept = default;
+  Sequence(const Sequence& other) : Sequence() { *this = other; }
+  Sequence(Sequence&& other) noexcept : Sequence() { swap(other); }
+  Sequence& operator=(const Sequence& other) {
+    if (this == &other) return *this;
+    if constexpr (is_trivial) {
+      reserve(other.size_);
+      copy(other, sizeof(T));
+    } else {
+      resize(other.size_);
+      for (Index i = 0; i < size_; ++i) (*this)[i] = other[i];
+    }
+    return *this;
+  }
+  Sequence& operator=(Sequence&& other) noexcept {
+    if (this == &other) return *this;
+    clear();
+    swap(other);
+    return *this;
+  }
+  ~Sequence() { clear(); }
+
+  [[nodiscard]] Index size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] T* data() noexcept { return static_cast<T*>(items_); }
+  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(items_); }
+  [[nodiscard]] T& operator[](Index i) noexcept { return static_cast<T*>(items_)[i]; }
+  [[nodiscard]] const T& operator[](Index i) const noexcept {
+    return static_cast<const T*>(items_)[i];
+  }
+  [[nodiscard]] T* begin() noexcept { return static_cast<T*>(items_); }
+  [[nodiscard]] T* end() noexcept { return static_cast<T*>(items_) + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return static_cast<const T*>(items_); }
+  [[nodiscard]] const T* end() const noexcept { return static_cast<const T*>(items_) + size_; }
+  [[nodiscard]] T& back() noexcept { return static_cast<T*>(items_)[size_ - 1]; }
+  [[nodiscard]] const T& back() const noexcept { return static_cast<const T*>(items_)[size_ - 1]; }
 
   /// Room for `count` items without a further allocation.
   void reserve(Index count) {
-    const std::size_t wanted = std::size_t(count);
-    if (wanted > items_.capacity()) items_.reserve(wanted + wanted / 2);
+    if (count <= capacity_) return;
+    if constexpr (is_trivial) {
+      enlarge(count, sizeof(T));
+    } else {
+      Sequence larger;
+      larger.allocate(count, sizeof(T));
+      for (T& item : *this) {
+        ::new (static_cast<void*>(&larger[larger.size_])) T(std::move_if_noexcept(item));
+        ++larger.size_;
+      }
+      swap(larger);
+    }
   }
   /// A new size; items that stay keep their values, new ones are T().
   void resize(Index count) {
     reserve(count);
-    items_.resize(std::size_t(count));
+    for (; size_ > count; --size_) (*this)[size_ - 1].~T();
+    for (; size_ < count; ++size_) ::new (static_cast<void*>(&(*this)[size_])) T();
   }
   /// A new size, every item set to the value.
   void assign(Index count, const T& value) {
-    reserve(count);
-    items_.assign(std::size_t(count), value);
+    const T given = value;  // which may be an item
+    resize(count);
+    for (T& item : *this) item = given;
   }
-  void clear() noexcept { items_.clear(); }
-  void push_back(const T& item) { items_.push_back(item); }
+  void clear() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (; size_ > 0; --size_) (*this)[size_ - 1].~T();
+    }
+    size_ = 0;
+  }
+  void push_back(const T& item) {
+    if (size_ < capacity_) return append(item);
+    const T given = item;  // which may be one of those that move
+    reserve(size_ + 1);
+    append(given);
+  }
 
   [[nodiscard]] friend bool operator==(const Sequence& a, const Sequence& b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    for (Index i = 0; i < a.size_; ++i) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
   }
 
  private:
-  std::vector<T, Eigen::aligned_allocator<T>> items_;
+  static constexpr bool is_trivial = std::is_trivially_copyable_v<T>;
+
+  /// One more item.
+  /// @pre  there is room for it.
+  void append(const T& item) {
+    ::new (static_cast<void*>(&(*this)[size_])) T(item);
+    ++size_;
+  }
 };
 
 }  // namespace CAROM_ABI

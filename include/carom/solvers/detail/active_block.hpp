@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
@@ -33,8 +37,7 @@ class ActiveBlock {
   static void write(const Block& block, FrictionLaw law, const Numbers& impulse,
                     const Numbers& velocity, Response& response,
                     const Scalar& softness = held_softness<Scalar>()) noexcept {
-    response.gain.setZero();
-    response.offset.setZero();
+    response = {};
     if constexpr (Parts == 1) {
       if (law == FrictionLaw::coulomb) {
         write_coulomb(block, impulse, velocity, softness, response);
@@ -53,10 +56,10 @@ class ActiveBlock {
       if (law == FrictionLaw::convex) {
         const Scalar& mu = block.disc.friction[0];
         const Scalar w = convex_weight(block);
-        return Numbers(w / (mu * mu), w / (mu * mu), w);
+        return {w / (mu * mu), w / (mu * mu), w};
       }
     }
-    return Numbers::Constant(block.inverse_mass);
+    return Numbers::filled(block.inverse_mass);
   }
 
   /// The law's 𝒞: the nearest impulse of the set by the weights under the convex law; under
@@ -75,7 +78,7 @@ class ActiveBlock {
       if (length <= moved(2)) return trial;
       if (moved(2) <= -length) return -block.shift;
       const Scalar half = (moved(2) + length) / 2, share = half / length;
-      return Numbers(share * moved(0), share * moved(1), half) - block.shift;
+      return Numbers{share * moved(0), share * moved(1), half} - block.shift;
     }
   }
 
@@ -91,7 +94,7 @@ class ActiveBlock {
       const Scalar bound = block.disc.friction[0] * moved(2);
       const Scalar length = sqrt(moved(0) * moved(0) + moved(1) * moved(1));
       const Scalar share = length > bound ? bound / length : Scalar(1);
-      return Numbers(share * moved(0), share * moved(1), moved(2)) - block.shift;
+      return Numbers{share * moved(0), share * moved(1), moved(2)} - block.shift;
     }
   }
 
@@ -192,59 +195,66 @@ class ActiveBlock {
     }
   }
 
+  /// a of every row for a law that clips: 1/w, in proportion to μ² in the rows of a disc.
+  static SmallVector<Scalar, 6> clipping_mobility(const Block& block) noexcept {
+    auto mobility = SmallVector<Scalar, 6>::filled(Scalar(1) / block.inverse_mass);
+    for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(block.set)) {
+      Scalar largest(0);
+      for (int k = 0; k < disc.size; ++k) largest = (std::max)(largest, disc.mu(k));
+      for (int k = 0; k < disc.size; ++k) {
+        const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
+        mobility(disc.row(k)) *= part * part;
+      }
+    }
+    return mobility;
+  }
+
   /// (I − D + D a (R + soft)) dγ = −(γ − 𝒞(y)) − D a du_w.
   static void write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
                             const Numbers& velocity, const Scalar& softness,
                             Response& response) noexcept {
+    using Six = SmallVector<Scalar, 6>;
+    using Matrix = SmallMatrix<Scalar, 6>;
     const int rows = block.set.rows;
-    const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse),
-                             u = rows_of_parts(block, velocity);
-    const Numbers all = block.regularization + Numbers::Constant(softness * block.inverse_mass);
-    const RowNumbers<Scalar> soft = rows_of_parts(block, all);
-    RowNumbers<Scalar> mobility = RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
-    RowNumbers<Scalar> answer, trial;
-    SquareMatrix<Scalar, 6> slope;
-    if (law == FrictionLaw::coulomb || !block.is_cone()) {
-      visit_friction_blocks(block.set, [&](const auto& disc) {
-        const Scalar largest = *std::max_element(disc.friction.begin(), disc.friction.end());
-        for (int k = 0; k < disc.size; ++k) {  // in proportion to μ²
-          const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
-          mobility(disc.row(k)) *= part * part;
-        }
-      });
-      trial = gamma - mobility.cwiseProduct(u);
-      answer = coulomb_impulse(block.set, trial);
-      slope = coulomb_slope(block.set, trial);
-    } else {
-      const RowNumbers<Scalar> weights = RowNumbers<Scalar>::Constant(block.inverse_mass);
-      trial = gamma - mobility.cwiseProduct(u);
-      answer = nearest_impulse(block.set, weights, trial);
-      slope = impulse_curvature(block.set, weights, trial) * block.inverse_mass;
-    }
+    const Scalar& w = block.inverse_mass;
+    const auto by_rows = [&](const Numbers& x) { return Six::at(rows_of_parts(block, x).data()); };
+    const Six gamma = by_rows(impulse), u = by_rows(velocity);
+    const Six soft = by_rows(block.regularization + Numbers::filled(softness * w));
+    const bool symmetric = law == FrictionLaw::convex || !block.is_cone();
+    const bool clips = law == FrictionLaw::coulomb || !block.is_cone();
+    const Six mobility = clips ? clipping_mobility(block) : Six::filled(Scalar(1) / w);
+    const Six push = products(mobility, u);
+    RowNumbers<Scalar> trial, weights;
+    (gamma - push).write_to(trial.data());
+    Six::filled(w).write_to(weights.data());
+    const RowNumbers<Scalar> answer =
+        clips ? coulomb_impulse(block.set, trial) : nearest_impulse(block.set, weights, trial);
+    const SquareMatrix<Scalar, 6> slope =
+        clips ? coulomb_slope(block.set, trial) : impulse_curvature(block.set, weights, trial);
+    Matrix d;             // D = d𝒞/dy
     Scalar matrix[6][6];  // [column][row]
     for (int c = 0; c < 6; ++c) {
       for (int r = 0; r < 6; ++r) {
         const Scalar unit = r == c ? Scalar(1) : Scalar(0);
+        d(r, c) = clips ? slope(r, c) : slope(r, c) * w;
         matrix[c][r] =
-            r < rows && c < rows ? unit - slope(r, c) + slope(r, c) * mobility(c) * soft(c) : unit;
+            r < rows && c < rows ? unit - d(r, c) + d(r, c) * mobility(c) * soft(c) : unit;
       }
     }
     // answer − γ, in which a u is not lost beside a large γ.
-    RowNumbers<Scalar> offset = (answer - trial) - mobility.cwiseProduct(u);
+    Six offset = Six::at(answer.data()) - Six::at(trial.data()) - push;
     if (!invert_corner<6>(matrix)) return;
-    SquareMatrix<Scalar, 6> inverse;
-    for (int c = 0; c < 6; ++c) {
-      for (int r = 0; r < 6; ++r) inverse(r, c) = matrix[c][r];
-    }
+    Matrix inverse;
+    for (int c = 0; c < 6; ++c) inverse.columns[c] = Six::at(matrix[c]);
     for (int r = rows; r < 6; ++r) offset(r) = 0;
     // D a (u + du_w + (R + soft) dγ): u is in y already.
-    const RowNumbers<Scalar> moved = inverse * offset;
-    SquareMatrix<Scalar, 6> gain = inverse * slope * mobility.asDiagonal();
+    const Six moved = inverse * offset;
+    Matrix gain = inverse * d;
+    for (int c = 0; c < rows; ++c) gain.columns[c] *= mobility(c);
     for (int c = 0; c < rows; ++c) {
       for (int r = 0; r < rows; ++r) {
         response.gain(block.place(r), block.place(c)) =
-            law == FrictionLaw::convex || !block.is_cone() ? (gain(r, c) + gain(c, r)) / 2
-                                                           : gain(r, c);
+            symmetric ? (gain(r, c) + gain(c, r)) / 2 : gain(r, c);
       }
       response.offset(block.place(c)) = moved(c);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
+#include "carom/core/detail/small_matrix.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -13,15 +13,18 @@ namespace detail {
 
 /// Numbers of one block in parts of three rows.
 template <RealScalar Scalar, int Parts>
-using PartNumbers = Vector<Scalar, 3 * Parts>;
+using PartNumbers = SmallVector<Scalar, 3 * Parts>;
+/// A square matrix over them.
+template <RealScalar Scalar, int Parts>
+using PartMatrix = SmallMatrix<Scalar, 3 * Parts>;
 
 /// Rows of one block that its normal bounds together, ‖γ_k/μ_k‖ ≤ γₙ, by their places in parts.
 /// Rows without friction are left out: their impulse is fixed.
 template <RealScalar Scalar, int Most>
 struct FrictionDisc {
   int size = 0;
-  std::array<int, std::size_t(Most)> places{};
-  std::array<Scalar, std::size_t(Most)> friction{};
+  int places[Most] = {};
+  Scalar friction[Most] = {};
 };
 
 /// A friction contact among the blocks: three rows (t₁, t₂, n), a cone with one disc of one μ > 0.
@@ -37,8 +40,8 @@ struct BlockRows {
 
   Index first_part = 0;  ///< among the parts of all blocks
   FrictionDisc<Scalar, 2> disc;
-  Numbers shift = Numbers::Zero();
-  Numbers regularization = Numbers::Zero();  ///< R [1/kg], ≥ 0
+  Numbers shift;
+  Numbers regularization;   ///< R [1/kg], ≥ 0
   Scalar inverse_mass = 0;  ///< w, mean diagonal of the block's own W + R [1/kg]; 1 for 0
 
   [[nodiscard]] static constexpr int size() noexcept { return 3; }
@@ -48,7 +51,7 @@ struct BlockRows {
   [[nodiscard]] static constexpr int place(int row) noexcept { return row; }
   [[nodiscard]] ImpulseSet<Scalar> impulse_set() const noexcept {
     auto set = friction_impulses<Scalar>(disc.friction[0]);
-    set.shift.template head<3>() = shift;
+    shift.write_to(set.shift.data());
     return set;
   }
 };
@@ -65,17 +68,17 @@ struct BlockRows<Scalar, 2> {
   int parts = 1;
   int normal = -1;  ///< place of the normal; −1 for rows between bounds
   int disc_count = 0;
-  std::array<FrictionDisc<Scalar, 5>, 3> discs{};
+  FrictionDisc<Scalar, 5> discs[most_discs];
   ImpulseSet<Scalar> set;
-  Numbers lower = Numbers::Zero(), upper = Numbers::Zero();
-  Numbers shift = Numbers::Zero();
-  Numbers regularization = Numbers::Zero();
+  Numbers lower, upper;
+  Numbers shift;
+  Numbers regularization;
   Scalar inverse_mass = 0;
 
   [[nodiscard]] int size() const noexcept { return 3 * parts; }
   [[nodiscard]] bool is_cone() const noexcept { return normal >= 0; }
   [[nodiscard]] const FrictionDisc<Scalar, 5>& friction_disc(int b) const noexcept {
-    return discs[std::size_t(b)];
+    return discs[b];
   }
   /// Where a row of the set is: rows of a plane are (t, n), the middle place is empty.
   [[nodiscard]] int place(int row) const noexcept {
@@ -88,11 +91,16 @@ struct BlockRows<Scalar, 2> {
   [[nodiscard]] const ImpulseSet<Scalar>& impulse_set() const noexcept { return set; }
 };
 
+/// Three numbers as a vector of Eigen's.
+template <RealScalar Scalar>
+[[nodiscard]] Vector3<Scalar> as_vector(const SmallVector<Scalar, 3>& x) noexcept {
+  return {x(0), x(1), x(2)};
+}
 /// The first numbers of a block out of those of all parts; the rest zero.
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] PartNumbers<Scalar, Parts> read_parts(const BlockRows<Scalar, Parts>& block,
                                                     const Scalar* numbers) noexcept {
-  PartNumbers<Scalar, Parts> result = PartNumbers<Scalar, Parts>::Zero();
+  PartNumbers<Scalar, Parts> result;
   for (int k = 0; k < block.size(); ++k) result(k) = numbers[3 * block.first_part + k];
   return result;
 }
@@ -112,7 +120,7 @@ template <RealScalar Scalar, int Parts>
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] PartNumbers<Scalar, Parts> parts_of_rows(const BlockRows<Scalar, Parts>& block,
                                                        const RowNumbers<Scalar>& rows) noexcept {
-  PartNumbers<Scalar, Parts> parts = PartNumbers<Scalar, Parts>::Zero();
+  PartNumbers<Scalar, Parts> parts;
   for (int r = 0; r < block.impulse_set().rows; ++r) parts(block.place(r)) = rows(r);
   return parts;
 }
@@ -142,10 +150,18 @@ class BlockList {
   [[nodiscard]] Index first_part(Index i) const noexcept {
     return is_triple(i) ? triples_[at_[i]].first_part : others_[number(i)].first_part;
   }
+  /// @pre  is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 1>& triple(Index i) const noexcept {
+    return triples_[at_[i]];
+  }
+  /// @pre  !is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 2>& other(Index i) const noexcept {
+    return others_[number(i)];
+  }
   /// Calls visit(block) with the block as its own type.
   template <typename Visit>
   decltype(auto) visit(Index i, Visit&& visit) const noexcept {
-    return is_triple(i) ? visit(triples_[at_[i]]) : visit(others_[number(i)]);
+    return is_triple(i) ? visit(triple(i)) : visit(other(i));
   }
   template <typename Visit>
   decltype(auto) change(Index i, Visit&& visit) noexcept {
@@ -153,8 +169,8 @@ class BlockList {
   }
 
   /// Adds a friction contact of μ > 0.
-  void add_triple(const Scalar& friction, const Vector3<Scalar>& regularization,
-                  const Vector3<Scalar>& shift, Index first_part) {
+  void add_triple(const Scalar& friction, const PartNumbers<Scalar, 1>& regularization,
+                  const PartNumbers<Scalar, 1>& shift, Index first_part) {
     BlockRows<Scalar, 1> block;
     block.first_part = first_part;
     block.disc = {2, {0, 1}, {friction, friction}};
@@ -167,8 +183,9 @@ class BlockList {
   void add(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& regularization,
            Index first_part) {
     if (set.shape == ImpulseShape::friction && set.friction(0) > Scalar(0)) {
-      return add_triple(set.friction(0), regularization.template head<3>(),
-                        set.shift.template head<3>(), first_part);
+      using Three = PartNumbers<Scalar, 1>;
+      return add_triple(set.friction(0), Three::at(regularization.data()),
+                        Three::at(set.shift.data()), first_part);
     }
     BlockRows<Scalar, 2> block;
     block.set = set;
@@ -181,17 +198,17 @@ class BlockList {
       block.shift(p) = set.shift(r);
       block.regularization(p) = regularization(r);
     }
-    const int normal = visit_friction_blocks(set, [&](const FrictionBlock<Scalar>& rows) {
+    for (const FrictionBlock<Scalar>& rows : FrictionBlocks<Scalar>(set)) {
       FrictionDisc<Scalar, 5> disc;
       for (int k = 0; k < rows.size; ++k) {
         if (!(rows.mu(k) > Scalar(0))) continue;
-        disc.places[std::size_t(disc.size)] = block.place(rows.row(k));
-        disc.friction[std::size_t(disc.size)] = rows.mu(k);
+        disc.places[disc.size] = block.place(rows.row(k));
+        disc.friction[disc.size] = rows.mu(k);
         ++disc.size;
       }
-      if (disc.size > 0) block.discs[std::size_t(block.disc_count++)] = disc;
-    });
-    if (normal >= 0) block.normal = block.place(normal);
+      if (disc.size > 0) block.discs[block.disc_count++] = disc;
+    }
+    if (const int normal = normal_row(set.shape); normal >= 0) block.normal = block.place(normal);
     at_.push_back(-1 - int(others_.size()));
     others_.push_back(block);
   }
@@ -226,11 +243,13 @@ class BlockGains {
     return values_.data() + starts_[block] + 9 * (row * parts + column);
   }
   template <int Size>
-  void write(Index block, int parts, const SquareMatrix<Scalar, Size>& gain) noexcept {
+  void write(Index block, int parts, const SmallMatrix<Scalar, Size>& gain) noexcept {
+    Scalar* to = values_.data() + starts_[block];
     for (int a = 0; a < (Size == 3 ? 1 : parts); ++a) {
       for (int b = 0; b < (Size == 3 ? 1 : parts); ++b) {
-        Scalar* const to = values_.data() + starts_[block] + 9 * (a * parts + b);
-        Eigen::Map<SquareMatrix<Scalar, 3>>{to} = gain.template block<3, 3>(3 * a, 3 * b);
+        for (int c = 0; c < 3; ++c) {
+          for (int r = 0; r < 3; ++r) *to++ = gain(3 * a + r, 3 * b + c);
+        }
       }
     }
   }
@@ -255,8 +274,8 @@ class BlockGains {
 /// How the impulses of one block answer to the velocities du_w that W gives: dγ = h − N du_w.
 template <RealScalar Scalar, int Parts>
 struct BlockResponse {
-  SquareMatrix<Scalar, 3 * Parts> gain;  ///< N
-  PartNumbers<Scalar, Parts> offset;     ///< h
+  PartMatrix<Scalar, Parts> gain;     ///< N
+  PartNumbers<Scalar, Parts> offset;  ///< h
 };
 
 }  // namespace detail

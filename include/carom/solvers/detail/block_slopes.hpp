@@ -124,7 +124,7 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
     with_slope(*this, system, i,
                [&]<int Parts>(const BlockRows<Scalar, Parts>& block, auto& slope) {
                  using std::sqrt;
-                 PartNumbers<Scalar, Parts> own = PartNumbers<Scalar, Parts>::Zero(), speeds = own;
+                 PartNumbers<Scalar, Parts> own, speeds;
                  for (int r = 0; r < view.rows(); ++r) {
                    own(block.place(r)) = gamma(r);
                    speeds(block.place(r)) = u(r);

@@ -153,18 +153,18 @@ class BodySweep {
     for (int d = 0; d < one.block.disc_count; ++d) {
       const auto& disc = one.block.friction_disc(d);
       Scalar trace(0), squared(0), y[5];
-      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[std::size_t(k)]);
+      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[k]);
       if (!(trace > Scalar(0))) continue;
       for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
+        const int row = disc.places[k];
         y[k] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
-        const Scalar scaled = y[k] / disc.friction[std::size_t(k)];
+        const Scalar scaled = y[k] / disc.friction[k];
         squared += scaled * scaled;
       }
       const Scalar bound = one.impulse[n] + shift, length = sqrt(squared);
       const Scalar share = length > bound ? bound / length : Scalar(1);
       for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
+        const int row = disc.places[k];
         one.change(row, share * y[k] - one.block.shift(row));
       }
     }
@@ -175,7 +175,7 @@ class BodySweep {
   static void project(const One<Parts>& one) noexcept {
     using Active = ActiveBlock<Scalar, Parts>;
     if (!(one.block.inverse_mass > Scalar(0))) return;
-    PartNumbers<Scalar, Parts> before = PartNumbers<Scalar, Parts>::Zero(), velocity = before;
+    PartNumbers<Scalar, Parts> before, velocity;
     for (int k = 0; k < one.block.size(); ++k) {
       before(k) = one.impulse[k];
       velocity(k) = one.velocity(k);
@@ -183,7 +183,7 @@ class BodySweep {
     const PartNumbers<Scalar, Parts> bound =
         Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
     const PartNumbers<Scalar, Parts> after =
-        Active::nearest(one.block, FrictionLaw::convex, before - velocity.cwiseQuotient(bound));
+        Active::nearest(one.block, FrictionLaw::convex, before - quotients(velocity, bound));
     for (int k = 0; k < one.block.size(); ++k) one.change(k, after(k));
   }
 };

@@ -204,7 +204,7 @@ void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
       targets[1] = cholesky_.block(place, edge.low_slot);
       targets[2] = cholesky_.diagonal(edge.high_slot);
     }
-    add_edge_gains<false>(rows_, e, gains, targets);
+    add_edge_gains(rows_, e, gains, false, targets);
   }
   for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
     add_identity(cholesky_.diagonal(slot), rows_.graph().forest().size(slot));
@@ -216,10 +216,10 @@ void BodySystem<Scalar>::fill_lu(const ContactIsland& island, const BlockGains<S
                                  bool shared) noexcept {
   lu_.clear(island.range);
   // The matrix by columns for one factor, and its transpose for the other.
-  const auto fill_half = [&]<bool Transposed>(std::bool_constant<Transposed>) {
+  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
     const auto block = [&](int column, int row) {
       const Index place = lu_.place(column, row);
-      return Transposed ? lu_.upper(place, column) : lu_.lower(place, column);
+      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
     };
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const PackedEdge& edge = rows_.edges()[e].packed;
@@ -228,14 +228,11 @@ void BodySystem<Scalar>::fill_lu(const ContactIsland& island, const BlockGains<S
         targets[1] = block(edge.low_slot, edge.high_slot);
         targets[2] = block(edge.high_slot, edge.high_slot);
       }
-      add_edge_gains<Transposed>(rows_, e, gains, targets);
+      add_edge_gains(rows_, e, gains, transposed, targets);
     }
     for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
       add_identity(block(slot, slot), rows_.graph().forest().size(slot));
     }
-  };
-  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
-    transposed ? fill_half(std::true_type()) : fill_half(std::false_type());
   });
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "carom/solvers/detail/certificate_parts.hpp"
 
@@ -33,21 +32,25 @@ template <RealScalar Scalar>
                                         const VectorX<Scalar>& close, VectorX<Scalar>& slope) {
   slope.resize(answer.impulse().size());
   const auto free = answer.problem().free_velocity();
-  return answer.sum_over_blocks(MapSize<Scalar>(), [&](const auto& block, MapSize<Scalar>& size) {
-    const auto gamma = block.read(answer.impulse());
-    const auto u = block.slope(block.velocity(close), gamma);
+  using Block = typename JudgedAnswer<Scalar>::Block;
+  const auto see = [&](const Block& block, MapSize<Scalar>& size) {
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
+    const RowNumbers<Scalar> u = block.slope(block.velocity(close), gamma);
     block.write(u, slope);
-    const auto weights = block.regularization();
-    size.load_squared += (block.velocity(free) - block.bias_velocity()).squaredNorm();
+    const RowNumbers<Scalar> weights = block.regularization(), moved = block.velocity(free);
     for (int i = 0; i < block.rows(); ++i) {
+      const Scalar load = moved(i) - block.bias_velocity()(i);
+      size.load_squared += load * load;
       size.impulse_squared += gamma(i) * gamma(i);
       size.velocity_squared += u(i) * u(i);
       size.diagonal += weights(i);
     }
     for (int s = 0; s < block.side_count(); ++s) {
-      size.diagonal += block.whitened_columns(s).squaredNorm();
+      const Scalar* const rows = block.side(s).whitened;
+      size.diagonal += dot(rows, rows, block.rows() * block.side(s).range.size);
     }
-  });
+  };
+  return answer.sum_over_blocks(MapSize<Scalar>(), see);
 }
 
 /// ‖r − P(r − u)‖² over the blocks.
@@ -82,12 +85,17 @@ template <RealScalar Scalar>
   const MapSize<Scalar> size = see_slope(answer, close, slope);
   // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
   const Scalar inverse_mass = size.diagonal / Scalar(answer.impulse().size());
-  const auto see = [&](const auto& block, MapSeen<Scalar>& seen) {
-    using Rows = typename std::decay_t<decltype(block)>::Rows;
-    const Rows gamma = block.read(answer.impulse());
-    const Rows trial = gamma - block.read(slope) / inverse_mass;
-    if (!trial.allFinite()) return seen.not_finite.see(block.number());
-    const Scalar part = ((gamma - block.nearest_unweighted(trial)) * inverse_mass).squaredNorm();
+  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block, MapSeen<Scalar>& seen) {
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse()), u = block.read(slope);
+    RowNumbers<Scalar> trial;
+    for (int i = 0; i < trial.size(); ++i) trial(i) = gamma(i) - u(i) / inverse_mass;
+    if (!all_finite(trial.data(), trial.size())) return seen.not_finite.see(block.number());
+    const RowNumbers<Scalar> nearest = block.nearest_unweighted(trial);
+    Scalar part(0);
+    for (int i = 0; i < block.rows(); ++i) {
+      const Scalar miss = (gamma(i) - nearest(i)) * inverse_mass;
+      part += miss * miss;
+    }
     seen.squared += part;
     seen.worst.see(part, block.number());
   };

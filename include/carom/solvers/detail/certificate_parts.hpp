@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cmath>
-#include <type_traits>
 
 #include "carom/contact/primal.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/solvers/detail/judged_answer.hpp"
 
@@ -54,12 +54,16 @@ template <RealScalar Scalar>
 class MomentumBalance {
  public:
   /// @param whitened, free, pushed  w, w* and Ĵᵀγ of the body.
-  template <typename Rows, typename FreeRows>
-  void see(Index body, const Rows& whitened, const FreeRows& free, const Rows& pushed) noexcept {
-    const Scalar part = (whitened - free - pushed).squaredNorm();
+  void see(Index body, Index size, const Scalar* whitened, const Scalar* free,
+           const Scalar* pushed) noexcept {
+    Scalar part(0);
+    for (Index k = 0; k < size; ++k) {
+      const Scalar off = whitened[k] - free[k] - pushed[k];
+      part += off * off;
+    }
     off_squared_ += part;
-    free_squared_ += free.squaredNorm();
-    pushed_squared_ += pushed.squaredNorm();
+    free_squared_ += dot(free, free, size);
+    pushed_squared_ += dot(pushed, pushed, size);
     worst_.see(part, body);
   }
   MomentumBalance& operator+=(const MomentumBalance& other) noexcept {
@@ -92,17 +96,24 @@ struct ImpulseParts {
 };
 
 /// @param nearest  P(y).
-template <typename Block, typename Rows>
-[[nodiscard]] auto parts_of(const Block& block, const Rows& gamma, const Rows& y,
-                            const Rows& nearest) noexcept {
-  using Scalar = typename Rows::Scalar;
-  const Rows weights = block.regularization(), change = gamma - nearest;
-  const Rows& works = block.is_cone() ? gamma : change;  // P(y)ᵀR(P(y) − y) = 0 for a cone
-  // u = J v − v̂ + R γ = R (γ − y).
-  return ImpulseParts<Scalar>{
-      change.cwiseAbs2().dot(weights) / 2 + works.cwiseProduct(weights).dot(nearest - y),
-      (gamma - block.nearest_unweighted(gamma)).norm(),
-      std::abs(works.cwiseProduct(weights).dot(gamma - y))};
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseParts<Scalar> parts_of(const BlockView<Scalar>& block,
+                                            const RowNumbers<Scalar>& gamma,
+                                            const RowNumbers<Scalar>& y,
+                                            const RowNumbers<Scalar>& nearest) noexcept {
+  const RowNumbers<Scalar> weights = block.regularization();
+  const RowNumbers<Scalar> inside = block.nearest_unweighted(gamma);
+  const bool is_cone = block.is_cone();
+  Scalar gap(0), outside(0), work(0);
+  for (int i = 0; i < block.rows(); ++i) {
+    const Scalar change = gamma(i) - nearest(i), miss = gamma(i) - inside(i);
+    // P(y)ᵀR(P(y) − y) = 0 for a cone, and u = J v − v̂ + R γ = R (γ − y).
+    const Scalar works = weights(i) * (is_cone ? gamma(i) : change);
+    gap += change * change * weights(i) / 2 + works * (nearest(i) - y(i));
+    outside += miss * miss;
+    work += works * (gamma(i) - y(i));
+  }
+  return {gap, std::sqrt(outside), std::abs(work)};
 }
 
 /// What the blocks of an answer add up to, and who has the largest part of each measure.
@@ -137,18 +148,18 @@ template <RealScalar Scalar>
 [[nodiscard]] PartsSeen<Scalar> see_impulses(const JudgedAnswer<Scalar>& answer,
                                              VectorX<Scalar>& own) {
   own.resize(answer.impulse().size());
-  return answer.sum_over_blocks(PartsSeen<Scalar>(),
-                                [&](const auto& block, PartsSeen<Scalar>& seen) {
-                                  using Rows = typename std::decay_t<decltype(block)>::Rows;
-                                  const Rows gamma = block.read(answer.impulse());
-                                  const Rows y = block.trial(block.velocity(answer.velocity()));
-                                  if (!y.allFinite()) return seen.not_finite.see(block.number());
-                                  const Rows nearest = block.nearest(y);
-                                  block.write(nearest, own);
-                                  seen.given_gross += block.gross_squared(gamma);
-                                  seen.own_gross += block.gross_squared(nearest);
-                                  seen.see(parts_of(block, gamma, y, nearest), block.number());
-                                });
+  using Block = typename JudgedAnswer<Scalar>::Block;
+  const auto see = [&](const Block& block, PartsSeen<Scalar>& seen) {
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
+    const RowNumbers<Scalar> y = block.trial(block.velocity(answer.velocity()));
+    if (!all_finite(y.data(), y.size())) return seen.not_finite.see(block.number());
+    const RowNumbers<Scalar> nearest = block.nearest(y);
+    block.write(nearest, own);
+    seen.given_gross += block.gross_squared(gamma);
+    seen.own_gross += block.gross_squared(nearest);
+    seen.see(parts_of(block, gamma, y, nearest), block.number());
+  };
+  return answer.sum_over_blocks(PartsSeen<Scalar>(), see);
 }
 
 /// The balances of momentum of a velocity with the impulses given and with its own, P(y(v)).
@@ -173,21 +184,23 @@ template <RealScalar Scalar>
   VectorX<Scalar> whitened = answer.velocity(), own_sum = VectorX<Scalar>::Zero(whitened.size());
   velocity.setZero(whitened.size());
   const auto see = [&](Index b, BalancesSeen<Scalar>& seen) {
-    answer.for_each_touch(b, [&](const auto& block, int s) {
+    answer.for_each_touch(b, [&](const typename JudgedAnswer<Scalar>::Block& block, int s) {
       block.add_momentum(s, block.read(answer.impulse()), velocity);
       block.add_momentum(s, block.read(own), own_sum);
     });
     const auto [start, size] = problem.body(b);
     const Scalar* const factor = problem.momentum_factor(b).data();
-    solve_lower(factor, size, size, velocity.data() + start);
-    solve_lower(factor, size, size, own_sum.data() + start);
-    multiply_lower_transposed(factor, size, size, whitened.data() + start);
-    const auto free = problem.whitened_free_velocity().segment(start, size);
-    const auto w = whitened.segment(start, size);
-    seen.given.see(b, w, free, velocity.segment(start, size));
-    seen.own.see(b, w, free, own_sum.segment(start, size));
-    solve_lower_transposed(factor, size, size, velocity.data() + start);
-    velocity.segment(start, size) += problem.free_velocity().segment(start, size);
+    Scalar* const v = velocity.data() + start;
+    Scalar* const own_pushed = own_sum.data() + start;
+    Scalar* const w = whitened.data() + start;
+    solve_lower(factor, size, size, v);
+    solve_lower(factor, size, size, own_pushed);
+    multiply_lower_transposed(factor, size, size, w);
+    const Scalar* const free = problem.whitened_free_velocity().data() + start;
+    seen.given.see(b, size, w, free, v);
+    seen.own.see(b, size, w, free, own_pushed);
+    solve_lower_transposed(factor, size, size, v);
+    add_multiple(Scalar(1), problem.free_velocity().data() + start, size, v);
   };
   return answer.ranges().sum(problem.body_count(), BalancesSeen<Scalar>(),
                              [&](Index begin, Index end, BalancesSeen<Scalar>& seen) {

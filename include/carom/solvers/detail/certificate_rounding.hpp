@@ -10,14 +10,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Six rows of a block's numbers.
-template <std::floating_point Scalar, typename Rows>
-[[nodiscard]] RowNumbers<Scalar> all_rows(const Rows& rows) noexcept {
-  RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
-  all.template head<Rows::RowsAtCompileTime>() = rows;
-  return all;
-}
-
 /// Upper bounds of measures of an answer (v, γ) that hold with all rounding.
 template <std::floating_point Scalar>
 struct CheckedMeasures {
@@ -27,34 +19,29 @@ struct CheckedMeasures {
 };
 
 /// γ(v) = P(y(v)) of a block with what is left open of it, and the block's part of the gap.
-template <std::floating_point Scalar, typename Rows>
+template <std::floating_point Scalar>
 struct CheckedImpulse {
-  Rows nearest;               ///< z, near P(y)
-  RowNumbers<Scalar> doubt;   ///< ≥ |z − P(y)|, row by row
-  RoundedNumber<Scalar> gap;  ///< at least ½‖γ − y‖²_R − ½‖P(y) − y‖²_R
+  RowNumbers<Scalar> nearest;  ///< z, near P(y)
+  RowNumbers<Scalar> doubt;    ///< ≥ |z − P(y)|, row by row
+  RoundedNumber<Scalar> gap;   ///< at least ½‖γ − y‖²_R − ½‖P(y) − y‖²_R
 };
 
 /// @param gamma  γ of the block.
 /// @param moved  J v of the block.
-template <std::floating_point Scalar, typename Block>
-[[nodiscard]] auto check_impulse(const Block& block, const typename Block::Rows& gamma,
-                                 const RoundedRows<Scalar>& moved) noexcept {
+template <std::floating_point Scalar>
+[[nodiscard]] CheckedImpulse<Scalar> check_impulse(const BlockView<Scalar>& block,
+                                                   const RowNumbers<Scalar>& gamma,
+                                                   const RoundedRows<Scalar>& moved) noexcept {
   using Number = RoundedNumber<Scalar>;
-  using Rows = typename Block::Rows;
-  const RowNumbers<Scalar> weights = all_rows<Scalar>(block.regularization());
+  const RowNumbers<Scalar> weights = block.regularization();
   RoundedRows<Scalar> trial{};
   for (int i = 0; i < block.rows(); ++i) {
     const Number push = Number(block.bias_velocity()(i)) - moved[std::size_t(i)];
     trial[std::size_t(i)] = push / weights(i);
   }
-  CheckedImpulse<Scalar, Rows> result{};
-  const Rows y = values_of<Rows>(trial);
-  result.nearest = y.allFinite() ? block.nearest(y) : Rows(Rows::Zero());
-  const RowNumbers<Scalar> nearest = all_rows<Scalar>(result.nearest);
-  const ImpulseSet<Scalar> set = block.set();
-  result.doubt = ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
-  result.gap = GapRounding<Scalar>(set, weights, trial, nearest, all_rows<Scalar>(gamma)).part();
-  return result;
+  const RowNumbers<Scalar> nearest = nearest_value(block.set(), weights, trial);
+  return {nearest, ProjectionRounding<Scalar>(block.set(), weights, trial, nearest).rows(),
+          GapRounding<Scalar>(block.set(), weights, trial, nearest, gamma).part()};
 }
 
 /// Impulses of all blocks with what is left open of each row, and the gap's sum over the blocks.
@@ -69,15 +56,16 @@ template <std::floating_point Scalar>
                                                      const CheckedBodies<Scalar>& bodies) {
   const Index rows = answer.impulse().size();
   CheckedImpulses<Scalar> all{VectorX<Scalar>(rows), VectorX<Scalar>(rows), {}};
-  all.gap = answer.sum_over_blocks(
-      RoundedNumber<Scalar>(), [&](const auto& block, RoundedNumber<Scalar>& gap) {
-        using Rows = typename std::decay_t<decltype(block)>::Rows;
-        const auto checked = check_impulse(block, block.read(answer.impulse()),
-                                           bodies.velocity(block, answer.velocity()));
-        block.write(checked.nearest, all.nearest);
-        block.write(checked.doubt.template head<Rows::RowsAtCompileTime>(), all.doubt);
-        gap += checked.gap;
-      });
+  using Block = typename JudgedAnswer<Scalar>::Block;
+  const auto check = [&](const Block& block, RoundedNumber<Scalar>& gap) {
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
+    const CheckedImpulse<Scalar> checked =
+        check_impulse(block, gamma, bodies.velocity(block, answer.velocity()));
+    block.write(checked.nearest, all.nearest);
+    block.write(checked.doubt, all.doubt);
+    gap += checked.gap;
+  };
+  all.gap = answer.sum_over_blocks(RoundedNumber<Scalar>(), check);
   return all;
 }
 
@@ -97,7 +85,7 @@ template <std::floating_point Scalar>
       bodies.write_momentum(b, answer.velocity(), of_pair);
       of_velocity = of_pair;
       bodies.write_momentum(b, close, of_close);
-      answer.for_each_touch(b, [&](const auto& block, int s) {
+      answer.for_each_touch(b, [&](const typename JudgedAnswer<Scalar>::Block& block, int s) {
         bodies.subtract(block, s, block.read(answer.impulse()), of_pair, of_close);
         bodies.subtract(block, s, block.read(own_impulses.nearest), of_velocity);
         bodies.add_doubt(block, s, block.read(own_impulses.doubt), of_velocity);
@@ -133,7 +121,8 @@ template <std::floating_point Scalar>
                                              const VectorX<Scalar>& off, VectorX<Scalar>& slack) {
   const VectorX<Scalar> free = answer.problem().free_velocity();
   slack.resize(answer.impulse().size());
-  const auto see = [&](const auto& block, CheckedSize<Scalar>& size) {
+  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block,
+                       CheckedSize<Scalar>& size) {
     const RoundedRows<Scalar> moved = bodies.velocity(block, free);
     for (int row = 0; row < block.rows(); ++row) {
       const RoundedNumber<Scalar> q = moved[std::size_t(row)] - block.bias_velocity()(row);
@@ -162,9 +151,9 @@ template <std::floating_point Scalar>
   const CheckedSize<Scalar> size = check_size(answer, bodies, off, slack);
   const CheckedMap<Scalar> empty(size.diagonal / Number(Scalar(answer.impulse().size())),
                                  square_root(size.load_squared));
-  const auto see = [&](const auto& block, CheckedMap<Scalar>& map) {
+  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block, CheckedMap<Scalar>& map) {
     RoundedRows<Scalar> u = bodies.velocity(block, close);
-    const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(answer.impulse()));
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
     for (int i = 0; i < block.rows(); ++i) {
       const Number moved = u[std::size_t(i)] + Number(Scalar(0), slack(block.first_row() + i));
       u[std::size_t(i)] =

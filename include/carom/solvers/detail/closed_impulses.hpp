@@ -87,7 +87,7 @@ class ClosedImpulses {
   template <typename Block>
   [[nodiscard]] static typename Block::Numbers read_closed(const Block& block,
                                                            const Scalar* from) noexcept {
-    typename Block::Numbers result = Block::Numbers::Zero();
+    typename Block::Numbers result;
     for (int k = 0; k < block.size(); ++k) result(k) = from[k];
     return result;
   }
@@ -217,8 +217,7 @@ void ClosedImpulses<Scalar>::solve(const BodySystem<Scalar>& system,
     write_parts(block, read_parts(block, numbers.b), numbers.parts);
   });
   for_each_closed(system, slopes, island, [&](const auto& block, const auto&, Index) {
-    using Own3 = std::decay_t<decltype(read_parts(block, numbers.b))>;
-    write_parts(block, Own3(Own3::Zero()), numbers.parts);
+    write_parts(block, typename std::decay_t<decltype(block)>::Numbers(), numbers.parts);
   });
   rows.write_momentum(island, numbers.parts, numbers.x);
   for (Index k = rows.vector_start(island); k < rows.vector_end(island); ++k) {
@@ -255,16 +254,16 @@ void ClosedImpulses<Scalar>::solve_transposed(const BodySystem<Scalar>& system,
                                              exchanges_.data() + 3 * own.first, response_.data());
   for_each_closed(system, slopes, island, [&](const auto& block, const auto& slope, Index place) {
     const auto t = read_closed(block, response_.data() + place);
-    write_parts(block, std::decay_t<decltype(t)>(slope.inverse.transpose() * t), numbers.parts);
-    write_closed(block, -(slope.gain.transpose() * t), moving_.data() + place);
+    write_parts(block, transposed_times(slope.inverse, t), numbers.parts);
+    write_closed(block, -transposed_times(slope.gain, t), moving_.data() + place);
   });
   parts(system, island).add_momentum(moving_.data(), numbers.x);
   for_each_open(system, slopes, island, [&](const auto& block, const auto&, const Part& first) {
     auto z = read_parts(block, numbers.b);
-    if constexpr (std::decay_t<decltype(z)>::SizeAtCompileTime > 3) {
+    if constexpr (z.size() > 3) {
       for (int p = 0; p < block.parts; ++p) {
-        z.template segment<3>(3 * p) +=
-            Parts::velocity(rows, {first.edge, first.part + p}, numbers.x);
+        const auto u = Parts::velocity(rows, {first.edge, first.part + p}, numbers.x);
+        for (int k = 0; k < 3; ++k) z(3 * p + k) += u(k);
       }
     }
     write_parts(block, z, numbers.parts);

@@ -94,8 +94,8 @@ class ClusteredHessian {
   struct Span {
     Index first, end, start, size;
     template <typename Real>
-    [[nodiscard]] auto of(Sequence<Real>& numbers) const noexcept {
-      return Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>(numbers.data() + start, size);
+    [[nodiscard]] Real* of(Sequence<Real>& numbers) const noexcept {
+      return numbers.data() + start;
     }
   };
 
@@ -126,7 +126,7 @@ class ClusteredHessian {
   /// Calls task(span) for the clusters, all at once, and adds what it returns in their order.
   template <typename Task>
   [[nodiscard]] double sum(Crew& crew, const Task& task) noexcept {
-    crew.run(sums_.size(), [&](Index c) { sums_[c] = double(task(span(c))); });
+    crew.run(sums_.size(), [&](Index c) { sums_[c] = task(span(c)); });
     return add_up();
   }
   /// The same colour by colour, from the first or from the last.
@@ -137,7 +137,7 @@ class ClusteredHessian {
     for (Index k = 0; k < colours; ++k) {
       const Index colour = ascending ? k : colours - 1 - k, first = clusters.colour_begin(colour);
       crew.run(clusters.colour_begin(colour + 1) - first,
-               [&](Index c) { sums_[first + c] = double(task(span(first + c))); });
+               [&](Index c) { sums_[first + c] = task(span(first + c)); });
     }
     return add_up();
   }
@@ -171,14 +171,14 @@ double ClusteredHessian<Scalar>::start(const Call& call, System<Real>& system) n
     for (Index p = own.first; p < own.end; ++p) {
       factor_.scale(call.packed, p, call.b, system.residual.data());
     }
-    own.of(system.solution).setZero();
-    return 0;
+    std::fill_n(own.of(system.solution), own.size, Real(0));
+    return 0.0;
   }));
   return sum_colours(call.crew, true, [&](const Span& own) {
     for (Index p = own.first; p < own.end; ++p) {
       system.blocks.reduce_before(pattern(), p, system.residual.data());
     }
-    return own.of(system.residual).square().sum();
+    return double(squared_norm(own.of(system.residual), own.size));
   });
 }
 
@@ -187,20 +187,25 @@ template <RealScalar Scalar>
 template <typename Real>
 double ClusteredHessian<Scalar>::multiply(Crew& crew, System<Real>& system, Real beta) noexcept {
   static_cast<void>(sum_colours(crew, false, [&](const Span& own) {
-    own.of(system.direction) = own.of(system.residual) + beta * own.of(system.direction);
-    own.of(system.behind) = own.of(system.direction);
+    Real* const d = own.of(system.direction);
+    write_sum(own.of(system.residual), beta, d, own.size, d);
+    std::copy_n(d, own.size, own.of(system.behind));
     for (Index p = own.end - 1; p >= own.first; --p) {
       system.blocks.reduce_behind(pattern(), p, system.behind.data());
     }
-    return 0;
+    return 0.0;
   }));
   return sum_colours(crew, true, [&](const Span& own) {
-    own.of(system.before) = own.of(system.direction);
+    std::copy_n(own.of(system.direction), own.size, own.of(system.before));
     for (Index p = own.first; p < own.end; ++p) {
       system.blocks.add_own(pattern(), p, system.behind.data(), system.before.data());
       system.blocks.reduce_before(pattern(), p, system.before.data());
     }
-    return (own.of(system.direction) * (own.of(system.behind) + own.of(system.before))).sum();
+    const Real *const d = own.of(system.direction), *const behind = own.of(system.behind),
+                      *const before = own.of(system.before);
+    return double(sum_lanes<Real>(own.size, [&]<typename Lanes>(Index k) {
+      return Lanes::at(d + k) * (Lanes::at(behind + k) + Lanes::at(before + k));
+    }));
   });
 }
 
@@ -214,7 +219,7 @@ double ClusteredHessian<Scalar>::finish(const Call& call, System<Real>& system) 
       system.blocks.reduce_behind(pattern(), p, system.solution.data());
       size += factor_.unscale(call.packed, p, system.solution.data(), call.x);
     }
-    return size;
+    return double(size);
   });
 }
 
@@ -234,9 +239,14 @@ ConjugateGradientReport<Scalar> ClusteredHessian<Scalar>::iterate(const Call& ca
     const Real step = Real(rho / curvature);
     before = rho;
     rho = sum(call.crew, [&](const Span& own) {
-      own.of(system.solution) += step * own.of(system.direction);
-      own.of(system.residual) -= step * (own.of(system.behind) + own.of(system.before));
-      return own.of(system.residual).square().sum();
+      Real *const x = own.of(system.solution), *const r = own.of(system.residual);
+      const Real *const behind = own.of(system.behind), *const ahead = own.of(system.before);
+      write_sum(x, step, own.of(system.direction), own.size, x);
+      return double(sum_lanes<Real>(own.size, [&]<typename Lanes>(Index k) {
+        const Lanes left = Lanes::at(r + k) - step * (Lanes::at(behind + k) + Lanes::at(ahead + k));
+        left.write_to(r + k);
+        return left.square();
+      }));
     });
     ++report.iterations;
     report.residual = Scalar(sqrt(rho));

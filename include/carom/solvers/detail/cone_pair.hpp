@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/detail/small_vector.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
@@ -15,15 +16,14 @@ namespace detail {
 template <RealScalar Scalar, int Size>
 struct ConeVector {
   Scalar head = 0;
-  Vector<Scalar, Size> tail = Vector<Scalar, Size>::Zero();
+  SmallVector<Scalar, Size> tail;
 
   [[nodiscard]] Scalar dot(const ConeVector& other) const noexcept {
     return head * other.head + tail.dot(other.tail);
   }
   /// x₀² − ‖x‖², > 0 inside.
   [[nodiscard]] Scalar determinant() const noexcept {
-    using std::sqrt;
-    const Scalar length = sqrt(tail.squaredNorm());
+    const Scalar length = tail.norm();
     return (head - length) * (head + length);
   }
   [[nodiscard]] ConeVector plus(const ConeVector& step, const Scalar& share) const noexcept {
@@ -92,11 +92,10 @@ struct ConePair {
   /// dz₀ of dz = aim − G dr, the rest of dz given: by the row (1, ω), ω = w/‖w‖, in which G is
   /// least and nothing cancels.
   [[nodiscard]] Scalar head_of(const Pair& aim, const Pair& dr, const Pair& dz) const noexcept {
-    using std::sqrt;
-    const Scalar length = sqrt(w.tail.squaredNorm());
+    const Scalar length = w.tail.norm();
     const Scalar reach = w.head + length;
     if (!(length > Scalar(0))) return aim.head - dr.head / eta_squared;
-    const Vector<Scalar, Size> along = w.tail / length;
+    const SmallVector<Scalar, Size> along = w.tail / length;
     return aim.head + along.dot(aim.tail - dz.tail) -
            (dr.head + along.dot(dr.tail)) / (eta_squared * reach * reach);
   }
@@ -125,11 +124,10 @@ struct ConePair {
  private:
   [[nodiscard]] static Scalar inverse_step(const Pair& x, const Scalar& root, const Pair& d,
                                            const Scalar& least) noexcept {
-    using std::sqrt;
     const Scalar inverse = Scalar(1) / root;
     const Scalar along = (x.head * d.head - x.tail.dot(d.tail)) * inverse;
     const Scalar share = (along + d.head) / (x.head + root);
-    const Scalar rest = sqrt((d.tail - share * x.tail).squaredNorm());
+    const Scalar rest = (d.tail - share * x.tail).norm();
     return (std::max)(least, (rest - along) * inverse);
   }
 };

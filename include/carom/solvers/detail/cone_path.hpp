@@ -28,7 +28,7 @@ class ConePath {
     normal_ = impulse(block.normal) + block.shift(block.normal);
     normal_velocity_ = velocity(block.normal);
     for (int b = 0; b < block.disc_count; ++b) {
-      Disc& disc = discs_[std::size_t(b)];
+      Disc& disc = discs_[b];
       disc = {};
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
         disc.pair.r.tail(k) = (impulse(place) + block.shift(place)) / mu;
@@ -41,7 +41,7 @@ class ConePath {
     impulse = (std::max)(impulse, -normal_);
     velocity = (std::max)(velocity, -normal_velocity_);
     for (int b = 0; b < block.disc_count; ++b) {
-      const auto& pair = discs_[std::size_t(b)].pair;
+      const auto& pair = discs_[b].pair;
       impulse = (std::max)(impulse, pair.r.tail.norm() - normal_);
       velocity = (std::max)(velocity, pair.z.tail.norm() - normal_velocity_);
     }
@@ -52,8 +52,8 @@ class ConePath {
     normal_ += impulse;
     normal_velocity_ += velocity;
     for (int b = 0; b < block.disc_count; ++b) {
-      discs_[std::size_t(b)].pair.r.head = normal_;
-      discs_[std::size_t(b)].pair.z.head = normal_velocity_;
+      discs_[b].pair.r.head = normal_;
+      discs_[b].pair.z.head = normal_velocity_;
     }
     if (!follows_signorini(block, law)) normal_velocity_ *= Scalar(block.disc_count);
   }
@@ -63,18 +63,18 @@ class ConePath {
     result(block.normal) += normal_;
     for (int b = 0; b < block.disc_count; ++b) {
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
-        result(place) += mu * discs_[std::size_t(b)].pair.r.tail(k);
+        result(place) += mu * discs_[b].pair.r.tail(k);
       });
     }
     return result;
   }
   /// p = u as the path has it less u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
-    Numbers result = Numbers::Zero();
+    Numbers result;
     result(block.normal) = normal_velocity_ - velocity(block.normal);
     for (int b = 0; b < block.disc_count; ++b) {
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
-        result(place) = discs_[std::size_t(b)].pair.z.tail(k) / mu - velocity(place);
+        result(place) = discs_[b].pair.z.tail(k) / mu - velocity(place);
       });
     }
     return result;
@@ -89,7 +89,7 @@ class ConePath {
       sum.add(normal_, normal_velocity_, normal_step_, normal_velocity_step_);
     }
     for (int b = 0; b < block.disc_count; ++b) {
-      const Disc& disc = discs_[std::size_t(b)];
+      const Disc& disc = discs_[b];
       const auto& pair = disc.pair;
       sum.add(pair.r.head, pair.z.head, disc.r_step.head, disc.z_step.head);
       for (int k = 0; k < rows; ++k) {
@@ -100,7 +100,7 @@ class ConePath {
 
   /// Scales and writes N. False when the iterate is not inside.
   [[nodiscard]] bool write_gain(const Block& block, FrictionLaw law,
-                                SquareMatrix<Scalar, 3 * Parts>& gain) noexcept;
+                                PartMatrix<Scalar, Parts>& gain) noexcept;
   /// Writes h.
   /// @param gap  p.
   /// @pre  write_gain() for the same iterate.
@@ -116,7 +116,7 @@ class ConePath {
     normal_ += share * normal_step_;
     normal_velocity_ += share * normal_velocity_step_;
     for (int b = 0; b < block.disc_count; ++b) {
-      Disc& disc = discs_[std::size_t(b)];
+      Disc& disc = discs_[b];
       disc.pair.r = disc.pair.r.plus(disc.r_step, share);
       disc.pair.z = disc.pair.z.plus(disc.z_step, share);
       disc.pair.r.head = normal_;
@@ -129,7 +129,7 @@ class ConePath {
     ConePair<Scalar, rows> pair;
     Pair r_step, z_step, aim;
     /// d, d ∘ w, K
-    Vector<Scalar, rows> across = Vector<Scalar, rows>::Zero(), along = across, follow = across;
+    SmallVector<Scalar, rows> across, along, follow;
     Scalar rank_one = 0, complement = 0;  ///< 2/η² by the denominator; C
   };
   [[nodiscard]] static bool follows_signorini(const Block& block, FrictionLaw law) noexcept {
@@ -140,14 +140,14 @@ class ConePath {
     const auto& disc = block.friction_disc(b);
     const int size = rows == 2 ? 2 : disc.size;
     for (int k = 0; k < size; ++k) {
-      visit(k, disc.places[std::size_t(k)], disc.friction[std::size_t(k)]);
+      visit(k, disc.places[k], disc.friction[k]);
     }
   }
   void soften(const Block& block, int b, Disc& disc) const noexcept;
 
   Scalar normal_ = 1, normal_velocity_ = 1;  ///< γₙ + shift, uₙ
   Scalar normal_step_ = 0, normal_velocity_step_ = 0, inverse_normal_ = 0;
-  std::array<Disc, std::size_t(Block::most_discs)> discs_;
+  Disc discs_[Block::most_discs];
 };
 
 // --- implementation ---
@@ -159,7 +159,7 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
   const auto& pair = disc.pair;
   const Scalar& eta = pair.eta_squared;
   Scalar sum(0), soft(0);
-  disc.across.setConstant(eta);
+  disc.across = disc.across.filled(eta);
   for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
     const Scalar share = eta * mu * mu * block.regularization(place);
     disc.across(k) = eta / (1 + share);
@@ -167,7 +167,7 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
     sum += squared * disc.across(k);
     soft += squared * share / (1 + share);
   });
-  disc.along = disc.across.cwiseProduct(pair.w.tail);
+  disc.along = products(disc.across, pair.w.tail);
   const Scalar inverse = 1 / (eta + 2 * sum);
   disc.rank_one = 2 * inverse;
   disc.follow = (-2 * pair.w.head * inverse) * disc.along;
@@ -176,15 +176,15 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
 
 template <RealScalar Scalar, int Parts>
 bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
-                                         SquareMatrix<Scalar, 3 * Parts>& gain) noexcept {
-  gain.setZero();
+                                         PartMatrix<Scalar, Parts>& gain) noexcept {
+  gain = {};
   bool inside = normal_ > Scalar(0) && normal_velocity_ > Scalar(0);
   const int n = block.normal;
   const bool symmetric = !follows_signorini(block, law);
   Scalar stiffness = block.regularization(n);
   if (!symmetric) stiffness += normal_velocity_ / normal_;
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     inside = disc.pair.scale() && inside;
     soften(block, b, disc);
     if (symmetric) stiffness += disc.complement;
@@ -192,7 +192,7 @@ bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
   inverse_normal_ = Scalar(1) / stiffness;
   gain(n, n) = inverse_normal_;
   for (int b = 0; b < block.disc_count; ++b) {
-    const Disc& own = discs_[std::size_t(b)];
+    const Disc& own = discs_[b];
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       gain(place, n) = -mu * own.follow(k) * inverse_normal_;
       if (symmetric) gain(n, place) = gain(place, n);
@@ -205,7 +205,7 @@ bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
   }
   for (int b = 0; symmetric && b < block.disc_count; ++b) {
     for (int c = 0; c < block.disc_count; ++c) {
-      const Disc &one = discs_[std::size_t(b)], &two = discs_[std::size_t(c)];
+      const Disc &one = discs_[b], &two = discs_[c];
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
         for_each_row(block, c, [&](int l, int other, const Scalar& nu) {
           gain(place, other) += mu * nu * one.follow(k) * two.follow(l) * inverse_normal_;
@@ -221,16 +221,16 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
                                            const PathTarget<Scalar>& target, const Numbers& gap,
                                            Numbers& offset) noexcept {
   const int n = block.normal;
-  offset.setZero();
+  offset = {};
   Scalar wanted = gap(n);
   const bool alone = follows_signorini(block, law);
   if (alone) {
     const Scalar second = target.corrected ? normal_step_ * normal_velocity_step_ : Scalar(0);
     wanted += (target.product - second) / normal_ - normal_velocity_;
   }
-  Vector<Scalar, rows> pulled[std::size_t(Block::most_discs)];
+  SmallVector<Scalar, rows> pulled[Block::most_discs];
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     if (target.corrected) {
       disc.aim = disc.pair.aim(target.product, disc.r_step, disc.z_step);
     } else if (target.product > Scalar(0)) {
@@ -238,15 +238,15 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
     } else {
       disc.aim = {-disc.pair.z.head, -disc.pair.z.tail};
     }
-    auto& pull = pulled[std::size_t(b)];
+    auto& pull = pulled[b];
     pull = disc.aim.tail;
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) { pull(k) += mu * gap(place); });
     if (!alone) wanted += disc.aim.head - disc.follow.dot(pull);
   }
   offset(n) = inverse_normal_ * wanted;
   for (int b = 0; b < block.disc_count; ++b) {
-    const Disc& own = discs_[std::size_t(b)];
-    const auto& pull = pulled[std::size_t(b)];
+    const Disc& own = discs_[b];
+    const auto& pull = pulled[b];
     const Scalar along = own.rank_one * own.along.dot(pull);
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       offset(place) =
@@ -266,7 +266,7 @@ Scalar ConePath<Scalar, Parts>::take_step(const Block& block, FrictionLaw law,
   normal_velocity_step_ = change(block.normal);
   Scalar missing = normal_velocity_step_;
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     disc.r_step.head = normal_step_;
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       disc.r_step.tail(k) = impulse(place) / mu;
@@ -277,7 +277,7 @@ Scalar ConePath<Scalar, Parts>::take_step(const Block& block, FrictionLaw law,
   }
   least = (std::max)({least, -normal_step_ / normal_, -normal_velocity_step_ / normal_velocity_});
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     if (!follows_signorini(block, law)) disc.z_step.head += missing / Scalar(block.disc_count);
     least = disc.pair.inverse_step(disc.r_step, disc.z_step, least);
   }

@@ -74,11 +74,10 @@ class CoulombDirections {
       for (Index k = 0; k < packed.size(slot); ++k) block.data[k * (block.stride + 1)] += 1;
     }
     if (!lu_.factor(island.range)) return false;
-    auto direction = state.vector(Memory::direction);
-    direction = -state.vector(Memory::gradient);
-    lu_.solve(island.range, direction.data() - island.vector_start, packed.starts(),
-              scratch_.data() + island.vector_start);
-    return direction.abs().sum() <= (std::numeric_limits<Scalar>::max)();
+    state.negate(Memory::gradient, Memory::direction);
+    lu_.solve(island.range, state.start_of(Memory::direction) - island.vector_start,
+              packed.starts(), scratch_.data() + island.vector_start);
+    return state.is_finite(Memory::direction);
   }
 
  private:
@@ -95,27 +94,26 @@ class CoulombDirections {
       aim(1, edge.low_slot, cross_blocks_[e]);
       aim(2, edge.high_slot, lu_.place(edge.high_slot, edge.high_slot));
     }
+    bool transposed = false;
     const auto curvature = [&](Index k, General3<Scalar>& g) {
       const Scalar y[3] = {memory.contact(Memory::trial, 0)[k], memory.contact(Memory::trial, 1)[k],
                            memory.contact(Memory::trial, 2)[k]};
-      return write_coulomb_curvature(packed.parameter(Packed::friction)[k],
-                                     packed.parameter(Packed::tangent)[k],
-                                     packed.parameter(Packed::normal)[k], y, g);
-    };
-    const auto transposed = [&](Index k, General3<Scalar>& g) {
-      if (!curvature(k, g)) return false;
-      g = g.transpose();
-      return true;
+      const bool any = write_coulomb_curvature(packed.parameter(Packed::friction)[k],
+                                               packed.parameter(Packed::tangent)[k],
+                                               packed.parameter(Packed::normal)[k], y, g);
+      if (any && transposed) g = g.transpose();
+      return any;
     };
     const Scalar* const block = packed.jacobians(edge.jacobians);
-    add_edge_curvature<General3>(edge, block, curvature, lower);
-    add_edge_curvature<General3>(edge, block, transposed, upper);
+    add_edge_curvature(edge, block, curvature, lower);
+    transposed = true;
+    add_edge_curvature(edge, block, curvature, upper);
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       const SquareMatrix<Scalar, 6> g =
           other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
       add_other_curvature(edge, block, other, g, lower);
-      add_other_curvature(edge, block, other, SquareMatrix<Scalar, 6>(g.transpose()), upper);
+      add_other_curvature(edge, block, other, g, upper, true);
     }
   }
 

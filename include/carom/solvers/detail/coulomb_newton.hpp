@@ -71,28 +71,28 @@ class CoulombNewton {
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::take_step(State& state) noexcept {
   const Scalar before = state.residual;
-  auto whitened = state.vector(Memory::whitened), start = state.vector(Memory::spare1);
-  const auto direction = state.vector(Memory::direction);
-  start = whitened;
+  state.copy(Memory::whitened, Memory::spare1);
+  const auto go = [&](const Scalar& step) {
+    write_sum(state.start_of(Memory::spare1), step, state.start_of(Memory::direction),
+              state.island().vector_size, state.start_of(Memory::whitened));
+    state.evaluate();
+  };
   Scalar step(1), best_step(1), least = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k <= Tuning::halvings; ++k, step /= 2) {
-    whitened = start + step * direction;
-    state.evaluate();
+    go(step);
     if (state.residual < before * (Scalar(1) - step * Scalar(Tuning::descent))) return;
     if (!(state.residual < least)) continue;
     least = state.residual;
     best_step = step;
   }
-  whitened = start + best_step * direction;
-  state.evaluate();
+  go(best_step);
 }
 
 template <RealScalar Scalar>
 bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge,
                                     int& iterations) noexcept {
   const int limit = judge.limits().iteration_limit;
-  auto whitened = state.vector(Memory::whitened), best = state.vector(Memory::best);
-  best = whitened;
+  state.copy(Memory::whitened, Memory::best);
   Scalar least = state.residual;
   for (int stalls = 0; stalls < Tuning::patience && iterations < limit && !judge.meets_target();) {
     if (judge.limits().caller.is_over()) break;
@@ -102,10 +102,10 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
     stalls = state.residual < Scalar(Tuning::little) * least ? 0 : stalls + 1;
     if (!(state.residual < least)) continue;
     least = state.residual;
-    best = whitened;
+    state.copy(Memory::whitened, Memory::best);
   }
   if (judge.meets_target()) return true;
-  whitened = best;
+  state.copy(Memory::best, Memory::whitened);
   state.evaluate();
   return judge.meets_target();
 }
@@ -117,9 +117,11 @@ Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
   const RowNumbers<Scalar> bias =
       other.read({packed.parameter(Packed::bias1), packed.parameter(Packed::bias2),
                   packed.parameter(Packed::bias3)});
-  RowNumbers<Scalar> u =
-      state.rows_of(other, Memory::velocity) - bias + state.rows_of(other, Memory::impulse);
-  for (int i = 0; i < other.set.rows; ++i) u(i) /= other.scale(i);
+  RowNumbers<Scalar> u = state.rows_of(other, Memory::velocity);
+  const RowNumbers<Scalar> impulse = state.rows_of(other, Memory::impulse);
+  for (int i = 0; i < other.set.rows; ++i) {
+    u(i) = (u(i) - bias(i) + impulse(i)) / other.scale(i);
+  }
   return de_saxce_lift(other.set, u);
 }
 
@@ -161,17 +163,17 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   const Index first = island.first_part, count = island.part_count;
   Scalar* const bias = packed.normal_bias() + first;
   Scalar* const best = best_.data() + island.vector_start;
-  auto whitened = state.vector(Memory::whitened);
+  Scalar* const whitened = state.start_of(Memory::whitened);
   std::copy_n(bias, count, bias_.data() + first);
   std::fill_n(lift_.data() + first, count, Scalar(0));
-  std::copy_n(whitened.data(), whitened.size(), best);
+  std::copy_n(whitened, island.vector_size, best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
   auto reach = Scalar(Tuning::first_reach), tolerance = Scalar(Tuning::first_tolerance);
   auto share = Scalar(Tuning::first_share);
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
     least = state.residual;
-    std::copy_n(whitened.data(), whitened.size(), best);
+    std::copy_n(whitened, island.vector_size, best);
   };
   bool late = false;
   for (int k = 0; k < Tuning::lift_limit && iterations < limit; ++k) {
@@ -197,7 +199,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
     }
     last = state.residual;
   }
-  std::copy_n(best, whitened.size(), whitened.data());
+  std::copy_n(best, island.vector_size, whitened);
   state.evaluate();
   if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
   if (late) return SolveStatus::deadline;

@@ -37,10 +37,10 @@ class DirectDirections {
     const bool factored = factor(newton, state, raise);
     if (!factored || raise > Scalar(0)) newton.forget_regions();  // no front of it can be kept
     if (!factored) return false;
-    auto direction = state.vector(Memory::direction);
-    direction = -state.vector(Memory::gradient);
-    hessian_.solve(state.packed(), island, direction.data() - island.vector_start, state.crew());
-    return direction.abs().sum() <= (std::numeric_limits<Scalar>::max)();
+    state.negate(Memory::gradient, Memory::direction);
+    hessian_.solve(state.packed(), island, state.start_of(Memory::direction) - island.vector_start,
+                   state.crew());
+    return state.is_finite(Memory::direction);
   }
 
  private:
@@ -61,11 +61,11 @@ class DirectDirections {
       newton.add_curvature(edge, targets);
     };
     for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
-      const Scalar largest = state.largest_of_pieces([&](const State& part) {
+      const Scalar largest = state.largest_of_pieces([&](const State& part, Scalar* own) {
         const auto for_each_crossing = [&](const auto& visit) {
           state.for_each_crossing(part.island(), visit);
         };
-        return hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, raise);
+        *own = hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, raise);
       });
       if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
       if (hessian_.factor(island, state.crew())) return true;

@@ -13,14 +13,13 @@ namespace detail {
 /// Adds Ĵᵀ N Ĵ of an edge's blocks, or of Nᵀ: low-low, high-low and high-high.
 /// @param number   of the edge.
 /// @param targets  of these blocks; on the diagonal nothing above it is promised.
-template <bool Transposed, RealScalar Scalar>
+template <RealScalar Scalar>
 void add_edge_gains(const BodyRows<Scalar>& rows, Index number, const BlockGains<Scalar>& gains,
-                    const Columns<Scalar> (&targets)[3]) noexcept {
+                    bool transposed, const Columns<Scalar> (&targets)[3]) noexcept {
   const typename BodyRows<Scalar>::Edge& edge = rows.edges()[number];
   const PackedEdge& packed = edge.packed;
-  const Index low_width = 3 * lanes_above(packed.low_size);
-  const Index width = low_width + 3 * lanes_above(packed.high_size);
-  const bool two_sided = packed.high_slot >= 0;
+  const Index width = 3 * (lanes_above(packed.low_size) + lanes_above(packed.high_size));
+  const EdgeTargets<Scalar> wanted(packed, targets);
   // Calls visit(rows, columns, gain) for every pair of parts of every block.
   const auto for_each_pair = [&](const auto& visit) {
     const Scalar* first = rows.jacobians(packed);
@@ -28,33 +27,26 @@ void add_edge_gains(const BodyRows<Scalar>& rows, Index number, const BlockGains
       const int parts = rows.blocks().parts(i);
       for (int a = 0; a < parts; ++a) {
         for (int b = 0; b < parts; ++b) {
-          const Scalar* const n = Transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
-          if (std::all_of(n, n + 9, [](const Scalar& x) { return x == Scalar(0); })) continue;
+          const Scalar* const n = transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
           const General3<Scalar> g{n[0], n[3], n[6], n[1], n[4], n[7], n[2], n[5], n[8]};
-          visit(first + a * width, first + b * width, Transposed ? g.transpose() : g);
+          if (g.is_zero()) continue;
+          visit(first + a * width, first + b * width, transposed ? g.transpose() : g);
         }
       }
       first += parts * width;
     }
   };
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
-    EdgeCurvature<Size, Scalar> sum(two_sided);
+    EdgeCurvature<Size, Scalar> sum(wanted);
     for_each_pair(
         [&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) { sum.add(x, y, g); });
-    sum.add_low_to(targets[0]);
-    if (!two_sided) return;
-    sum.add_cross_to(targets[1]);
-    sum.add_high_to(targets[2]);
+    sum.add_to_targets();
   };
-  const bool same = !two_sided || packed.high_size == packed.low_size;
+  const bool same = packed.high_slot < 0 || packed.high_size == packed.low_size;
   if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_curvature_block<true>(targets[0], x, packed.low_size, y, packed.low_size, g);
-    if (!two_sided) return;
-    add_curvature_block(targets[1], x + low_width, packed.high_size, y, packed.low_size, g);
-    add_curvature_block<true>(targets[2], x + low_width, packed.high_size, y + low_width,
-                              packed.high_size, g);
+    add_part_curvature(packed, x, y, g, wanted, true);
   });
 }
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
 #include "carom/solvers/detail/packed_problem.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// A symmetric 3 × 3 matrix.
-template <typename Scalar>
-struct Symmetric3 {
-  Scalar xx, xy, yy, xz, yz, zz;
-};
 
 /// Any 3 × 3 matrix, entry by row and column.
 template <typename Scalar>
@@ -19,6 +17,20 @@ struct General3 {
   Scalar xx, xy, xz, yx, yy, yz, zx, zy, zz;
 
   [[nodiscard]] General3 transpose() const noexcept { return {xx, yx, zx, xy, yy, zy, xz, yz, zz}; }
+  [[nodiscard]] bool is_zero() const noexcept {
+    const Scalar numbers[9] = {xx, xy, xz, yx, yy, yz, zx, zy, zz};
+    return std::all_of(numbers, numbers + 9, [](const Scalar& x) { return x == Scalar(0); });
+  }
+};
+
+/// A symmetric 3 × 3 matrix.
+template <typename Scalar>
+struct Symmetric3 {
+  Scalar xx, xy, yy, xz, yz, zz;
+
+  [[nodiscard]] General3<Scalar> whole() const noexcept {
+    return {xx, xy, xz, xy, yy, yz, xz, yz, zz};
+  }
 };
 
 /// v_c = Ĵ w of the parts of an edge, components in three arrays.
@@ -89,9 +101,6 @@ template <typename Scalar>
 struct CurvedRows {
   RowLanes<Scalar> x, y, z;
 
-  CurvedRows(const Scalar* block, Index stride, const Symmetric3<Scalar>& g) noexcept
-      : CurvedRows(block, stride,
-                   General3<Scalar>{g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz}) {}
   CurvedRows(const Scalar* block, Index stride, const General3<Scalar>& g) noexcept {
     const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
                            c = lanes_at(block + 2 * stride);
@@ -99,158 +108,164 @@ struct CurvedRows {
     y = a * g.xy + b * g.yy + c * g.zy;
     z = a * g.xz + b * g.yz + c * g.zz;
   }
-  /// One column of (Ĵᵀ G) Ĵ, for the unknown whose row of Ĵᵀ starts at `row`.
-  [[nodiscard]] RowLanes<Scalar> times(const Scalar* row, Index stride) const noexcept {
-    return x * row[0] + y * row[stride] + z * row[2 * stride];
+};
+
+/// Where curvature of an edge goes: its blocks low-low, high-low and high-high. Those without data
+/// are left out; the world has none.
+template <typename Scalar>
+struct EdgeTargets {
+  Columns<Scalar> low, cross = {nullptr, 0}, high = {nullptr, 0};
+
+  EdgeTargets(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) noexcept
+      : low(targets[0]) {
+    if (edge.high_slot < 0) return;
+    cross = targets[1];
+    high = targets[2];
   }
 };
 
-/// The sum of Ĵᵀ G Ĵ over the friction contacts of an edge between bodies of the same fixed size:
-/// blocks low-low, high-low and high-high.
+/// The sum of Ĵᵀ G Ĵ over parts of an edge between bodies of the same fixed size.
 template <int Size, typename Scalar>
 class EdgeCurvature {
  public:
-  explicit EdgeCurvature(bool two_sided) noexcept : EdgeCurvature(true, two_sided, two_sided) {}
-  /// @param low, cross, high  which blocks are asked for.
-  EdgeCurvature(bool low, bool cross, bool high) noexcept
-      : wants_low_(low), wants_cross_(cross), wants_high_(high) {
+  explicit EdgeCurvature(const EdgeTargets<Scalar>& targets) noexcept
+      : targets_(targets),
+        has_low_(targets.low.data != nullptr),
+        has_cross_(targets.cross.data != nullptr),
+        has_high_(targets.high.data != nullptr) {
     for (auto* block : {&low_, &cross_, &high_}) {
       for (RowLanes<Scalar>& column : *block) column.setZero();
     }
   }
-  template <typename Matrix3>
-  void add(const Scalar* block, const Matrix3& g) noexcept {
-    add(block, block, g);
-  }
-  /// The same with the rows of two parts of one block.
-  template <typename Matrix3>
-  void add(const Scalar* rows, const Scalar* columns, const Matrix3& g) noexcept {
-    if (wants_low_) add_rows(CurvedRows<Scalar>(rows, row_lanes, g), columns, low_);
-    if (!wants_cross_ && !wants_high_) return;
+  /// @param rows, columns  Ĵᵀ of two parts of one block, or of the same.
+  void add(const Scalar* rows, const Scalar* columns, const General3<Scalar>& g) noexcept {
+    if (has_low_) add_rows(CurvedRows<Scalar>(rows, row_lanes, g), columns, low_);
+    if (!has_cross_ && !has_high_) return;
     const CurvedRows<Scalar> high(rows + 3 * row_lanes, row_lanes, g);
-    if (wants_cross_) add_rows(high, columns, cross_);
-    if (wants_high_) add_rows(high, columns + 3 * row_lanes, high_);
+    if (has_cross_) add_rows(high, columns, cross_);
+    if (has_high_) add_rows(high, columns + 3 * row_lanes, high_);
   }
-  void add_low_to(const Columns<Scalar>& target) const noexcept { add_to(target, low_); }
-  void add_cross_to(const Columns<Scalar>& target) const noexcept { add_to(target, cross_); }
-  void add_high_to(const Columns<Scalar>& target) const noexcept { add_to(target, high_); }
+  /// Adds the sums to the targets.
+  void add_to_targets() const noexcept {
+    if (has_low_) add_to(targets_.low, low_);
+    if (has_cross_) add_to(targets_.cross, cross_);
+    if (has_high_) add_to(targets_.high, high_);
+  }
 
  private:
   using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
   static void add_rows(const CurvedRows<Scalar>& rows, const Scalar* columns,
                        Block& block) noexcept {
-    for (int c = 0; c < Size; ++c) block[std::size_t(c)] += rows.times(columns + c, row_lanes);
-  }
-  static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
     for (int c = 0; c < Size; ++c) {
-      Eigen::Map<Eigen::Array<Scalar, Size, 1>>(target.data + c * target.stride) +=
-          block[std::size_t(c)].template head<Size>();
+      block[std::size_t(c)] += rows.x * columns[c] + rows.y * columns[row_lanes + c] +
+                               rows.z * columns[2 * row_lanes + c];
     }
   }
+  static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
+    Scalar numbers[row_lanes];
+    for (int c = 0; c < Size; ++c) {
+      block[std::size_t(c)].write_to(numbers);
+      add_fixed<Size>(target.data + c * target.stride, numbers);
+    }
+  }
+  const EdgeTargets<Scalar>& targets_;
+  bool has_low_, has_cross_, has_high_;
   Block low_, cross_, high_;
-  bool wants_low_, wants_cross_, wants_high_;
 };
 
 /// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
-/// @tparam LowerOnly  whether only the target's lower triangle matters.
-template <bool LowerOnly = false, typename Scalar, typename Matrix3>
+/// @param lower_only  whether only the target's lower triangle matters.
+template <typename Scalar>
 void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
-                         const Scalar* columns, int column_size, const Matrix3& g) noexcept {
+                         const Scalar* columns, int column_size, const General3<Scalar>& g,
+                         bool lower_only = false) noexcept {
   const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
   for (Index i = 0; i < row_size; i += row_lanes) {
     const CurvedRows<Scalar> curved(rows + i, row_stride, g);
-    const Index count = (std::min)(row_lanes, row_size - i);
+    const int count = int((std::min)(row_lanes, row_size - i));
     const Index end =
-        LowerOnly ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
+        lower_only ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
+    Scalar numbers[row_lanes];
     for (Index c = 0; c < end; ++c) {
-      const RowLanes<Scalar> sum = curved.times(columns + c, column_stride);
+      const RowLanes<Scalar> sum = curved.x * columns[c] + curved.y * columns[column_stride + c] +
+                                   curved.z * columns[2 * column_stride + c];
       Scalar* const column = target.data + c * target.stride + i;
       if (count == row_lanes) {
         lanes_at(column) += sum;
       } else {
-        add_numbers(column, sum.data(), int(count));
+        sum.write_to(numbers);
+        add_numbers(column, numbers, count);
       }
     }
   }
 }
 
-/// Adds (Ĵᵀ G)_rows Ĵ_columns of two parts to those of an edge's blocks whose targets have data.
-template <typename Scalar, typename Matrix3>
-void add_chosen_blocks(const PackedEdge& edge, const Scalar* rows, const Scalar* columns,
-                       const Matrix3& g, const Columns<Scalar> (&targets)[3]) noexcept {
+/// Adds (Ĵᵀ G)_rows Ĵ_columns of two parts of an edge.
+/// @param lower_only  as above, of the blocks on the diagonal.
+template <typename Scalar>
+void add_part_curvature(const PackedEdge& edge, const Scalar* rows, const Scalar* columns,
+                        const General3<Scalar>& g, const EdgeTargets<Scalar>& targets,
+                        bool lower_only = false) noexcept {
   const int low = edge.low_size, high = edge.high_size;
-  const Scalar *const high_rows = rows + 3 * lanes_above(low), *const high_columns =
-                                                                   columns + 3 * lanes_above(low);
-  if (targets[0].data != nullptr) add_curvature_block(targets[0], rows, low, columns, low, g);
-  if (targets[1].data != nullptr) add_curvature_block(targets[1], high_rows, high, columns, low, g);
-  if (targets[2].data != nullptr) {
-    add_curvature_block(targets[2], high_rows, high, high_columns, high, g);
+  const Scalar* const high_rows = rows + 3 * lanes_above(low);
+  const Scalar* const high_columns = columns + 3 * lanes_above(low);
+  if (targets.low.data != nullptr) {
+    add_curvature_block(targets.low, rows, low, columns, low, g, lower_only);
+  }
+  if (targets.cross.data != nullptr) {
+    add_curvature_block(targets.cross, high_rows, high, columns, low, g);
+  }
+  if (targets.high.data != nullptr) {
+    add_curvature_block(targets.high, high_rows, high, high_columns, high, g, lower_only);
   }
 }
 
 /// Adds the curvature of an edge's friction contacts to a matrix of blocks.
-/// @tparam Matrix3  Symmetric3, or General3 for a G that is not symmetric.
 /// @param curvature  curvature(part, g) writes G; false where it is zero.
-/// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
-///                 the first has no data, low-low and high-low are left out, and where the last has
-///                 none, high-high.
-template <template <typename> typename Matrix3 = Symmetric3, typename Scalar, typename Curvature>
+/// @param targets  as in EdgeTargets.
+template <typename Scalar, typename Curvature>
 void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
                         const Columns<Scalar> (&targets)[3]) noexcept {
-  const Index low_width = 3 * lanes_above(edge.low_size);
-  const Index width = low_width + 3 * lanes_above(edge.high_size);
-  const bool two_sided = edge.high_slot >= 0, low = targets[0].data != nullptr;
-  const bool cross = two_sided && low, high = two_sided && targets[2].data != nullptr;
-  Matrix3<Scalar> g;
+  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
+  const EdgeTargets<Scalar> wanted(edge, targets);
+  General3<Scalar> g;
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
-    EdgeCurvature<Size, Scalar> sum(low, cross, high);
+    EdgeCurvature<Size, Scalar> sum(wanted);
     bool any = false;
     for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
       if (!curvature(k, g)) continue;
-      sum.add(block, g);
+      sum.add(block, block, g);
       any = true;
     }
-    if (!any) return;
-    if (low) sum.add_low_to(targets[0]);
-    if (cross) sum.add_cross_to(targets[1]);
-    if (high) sum.add_high_to(targets[2]);
+    if (any) sum.add_to_targets();
   };
-  const bool same = !two_sided || edge.high_size == edge.low_size;
+  const bool same = edge.high_slot < 0 || edge.high_size == edge.low_size;
   if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
-    if (!curvature(k, g)) continue;
-    const Scalar* const other = block + low_width;
-    if (low) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
-    if (cross) add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
-    if (high) add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
+    if (curvature(k, g)) add_part_curvature(edge, block, block, g, wanted);
   }
 }
 
 /// Adds the curvature of any other block of an edge to a matrix of blocks.
 /// @param block  Ĵᵀ of the edge's first part.
-/// @param g      scaled G, zero beyond the rows.
-/// @param any_target  whether high-low may be wanted where low-low is not.
+/// @param g      scaled G, zero beyond the rows; its transpose is added if so asked.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
-                         const Columns<Scalar> (&targets)[3], bool any_target = false) noexcept {
+                         const Columns<Scalar> (&targets)[3], bool transposed = false) noexcept {
   const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
   const Scalar* const first = block + (other.first_part - edge.first_part) * width;
-  const bool cross = targets[0].data != nullptr || any_target;
-  const Columns<Scalar> none{nullptr, 0};
-  const bool two_sided = edge.high_slot >= 0;
-  const Columns<Scalar> wanted[3] = {targets[0], two_sided && cross ? targets[1] : none,
-                                     two_sided ? targets[2] : none};
+  const EdgeTargets<Scalar> wanted(edge, targets);
   for (int i = 0; i < other.part_count; ++i) {
     for (int j = 0; j < other.part_count; ++j) {
-      const SquareMatrix<Scalar, 3> p = g.template block<3, 3>(3 * i, 3 * j);
-      if (p.isZero(Scalar(0))) continue;
-      const General3<Scalar> own{p(0, 0), p(0, 1), p(0, 2), p(1, 0), p(1, 1),
-                                 p(1, 2), p(2, 0), p(2, 1), p(2, 2)};
-      const Scalar* const low_i = first + i * width;
-      const Scalar* const low_j = first + j * width;
-      add_chosen_blocks(edge, low_i, low_j, own, wanted);
+      const auto at = [&](int r, int c) {
+        return transposed ? g(3 * j + c, 3 * i + r) : g(3 * i + r, 3 * j + c);
+      };
+      const General3<Scalar> own{at(0, 0), at(0, 1), at(0, 2), at(1, 0), at(1, 1),
+                                 at(1, 2), at(2, 0), at(2, 1), at(2, 2)};
+      if (own.is_zero()) continue;
+      add_part_curvature(edge, first + i * width, first + j * width, own, wanted);
     }
   }
 }

@@ -3,7 +3,6 @@
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
-#include "carom/solvers/detail/chosen_curvature.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
@@ -43,33 +42,23 @@ class IslandNewton {
   [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
 
   /// G of a friction contact in the region noted; false where it is zero.
-  [[nodiscard]] bool curvature(Index part, Symmetric3<Scalar>& g) const noexcept {
+  [[nodiscard]] bool curvature(Index part, General3<Scalar>& g) const noexcept {
     const auto region = static_cast<SettledRegion>(memory_.regions()[part]);
-    return write_dual_curvature(region, numbers(part), predicted(part), g);
+    Symmetric3<Scalar> half;
+    if (!write_dual_curvature(region, numbers(part), predicted(part), half)) return false;
+    g = half.whole();
+    return true;
   }
 
   /// Adds the curvature of the blocks of an edge to a matrix of blocks: low-low, high-low and
-  /// high-high.
+  /// high-high, of which those without data are left out.
   /// @pre  note_change() has seen the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
-    add_edge_curvature(
-        edge, state_.packed().jacobians(edge.jacobians),
-        [this](Index part, auto& g) { return curvature(part, g); }, targets);
-    add_others_curvature(edge, targets, false);
-  }
-  /// The same for those of the blocks whose targets have data.
-  void add_chosen_curvature(const PackedEdge& edge,
-                            const Columns<Scalar> (&targets)[3]) const noexcept {
-    add_chosen_edge_curvature(
-        edge, state_.packed().jacobians(edge.jacobians),
-        [this](Index part, auto& g) { return curvature(part, g); }, targets);
-    add_others_curvature(edge, targets, true);
-  }
-  /// @param chosen  as any_target of add_other_curvature().
-  void add_others_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3],
-                            bool chosen) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);
+    add_edge_curvature(
+        edge, block, [this](Index part, General3<Scalar>& g) { return curvature(part, g); },
+        targets);
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       auto g = other.curvature(state_.rows_of(other, Memory::trial));
@@ -77,7 +66,7 @@ class IslandNewton {
         add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
                                 g);
       }
-      add_other_curvature(edge, block, other, g, targets, chosen);
+      add_other_curvature(edge, block, other, g, targets);
     }
   }
 
@@ -125,20 +114,11 @@ class IslandNewton {
     return friction_rows(other, part, state_.rows_of(other, Memory::trial),
                          state_.rows_of(other, Memory::impulse));
   }
-  /// Sets the predicted direction of all rows that friction bounds: find(rows, part).
-  template <typename Find>
-  void write_directions(Find&& find) const noexcept;
-  void start_directions() noexcept;
-  void step_directions() noexcept;
-  void write_steps() noexcept {
-    state_.for_each_piece([](State& part) { write_steps(part); });
-  }
-  static void write_steps(State& part) noexcept;
-  /// Calls run(newton) for the pieces of the island, or for the whole.
-  template <typename Run>
-  void for_each_piece(const Run& run) noexcept {
-    state_.for_each_piece([&](State& part) { run(IslandNewton(part, memory_, limits_)); });
-  }
+  /// Sets the predicted direction of all rows that friction bounds to that at the iterate, or to
+  /// that after a full step.
+  void write_directions(bool stepped) const noexcept;
+  /// What the direction does to trial impulses.
+  void write_steps() const noexcept;
   [[nodiscard]] Scalar find_step() noexcept;
 
   State& state_;
@@ -151,13 +131,13 @@ class IslandNewton {
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_from_best() noexcept {
   const Scalar here = state_.cost();
-  state_.vector(Memory::direction).setZero();
+  state_.clear(Memory::direction);
   const Scalar at_rest = state_.cost_at(Memory::direction, true);
   const Scalar when_free = state_.cost_at(Memory::free, false);
   if (when_free < here && when_free < at_rest) {
-    state_.vector(Memory::whitened) = state_.vector(Memory::free);
+    state_.copy(Memory::free, Memory::whitened);
   } else if (at_rest < here) {
-    state_.vector(Memory::whitened).setZero();
+    state_.clear(Memory::whitened);
   } else {
     return;
   }
@@ -165,75 +145,61 @@ void IslandNewton<Scalar>::start_from_best() noexcept {
 }
 
 template <RealScalar Scalar>
-template <typename Find>
-void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
-  const PackedIsland& island = state_.island();
+void IslandNewton<Scalar>::write_directions(bool stepped) const noexcept {
   const auto write = [&](const FrictionRows<Scalar>& rows, Index k) {
-    const Tangent2<Scalar> direction = find(rows, k);
+    const Tangent2<Scalar> direction =
+        stepped ? predict_direction(rows, predicted(k),
+                                    {memory_.contact(Memory::trial_step, 0)[k],
+                                     memory_.contact(Memory::trial_step, 1)[k]})
+                : current_direction(rows);
     memory_.predicted_direction(0)[k] = direction.x;
     memory_.predicted_direction(1)[k] = direction.y;
   };
-  for (Index e = island.first_edge; e < island.edge_end; ++e) {
-    const PackedEdge& edge = state_.packed().edge(e);
-    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
-      write(rows_of(k), k);
-    }
-    for (Index c = edge.first_other; c < edge.other_end; ++c) {
-      const PackedBlock<Scalar>& other = state_.packed().other(c);
-      for (int part = 0; part < other.direction_count(); ++part) {
-        write(rows_of(other, part), other.first_part + part);
+  state_.for_each_piece([&](const State& part, Scalar*) {
+    for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
+      const PackedEdge& edge = part.packed().edge(e);
+      for (Index k = edge.first_part; k < edge.other_begin; ++k) write(rows_of(k), k);
+      for (Index c = edge.first_other; c < edge.other_end; ++c) {
+        const PackedBlock<Scalar>& other = part.packed().other(c);
+        for (int n = 0; n < other.direction_count(); ++n) {
+          write(rows_of(other, n), other.first_part + n);
+        }
       }
     }
-  }
-}
-
-/// The directions of friction at the iterate, with which the first step is Newton's own.
-template <RealScalar Scalar>
-void IslandNewton<Scalar>::start_directions() noexcept {
-  for_each_piece([](const IslandNewton& part) {
-    part.write_directions(
-        [](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
   });
 }
 
 template <RealScalar Scalar>
-void IslandNewton<Scalar>::step_directions() noexcept {
-  for_each_piece([this](const IslandNewton& part) {
-    part.write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
-      return predict_direction(
-          rows, predicted(k),
-          {memory_.contact(Memory::trial_step, 0)[k], memory_.contact(Memory::trial_step, 1)[k]});
-    });
+void IslandNewton<Scalar>::write_steps() const noexcept {
+  state_.for_each_piece([](const State& part, Scalar*) {
+    part.write_velocities(Memory::direction, Memory::trial_step);
+    for (int c = 0; c < 3; ++c) {
+      Scalar* const step = part.start_of(Memory::trial_step, c);
+      const Scalar* const weight = part.start_of(Packed::weight(c));
+      for_each_lanes<Scalar>(part.island().part_count, [&]<typename Lanes>(Index k) {
+        (-Lanes::at(step + k) / Lanes::at(weight + k)).write_to(step + k);
+      });
+    }
   });
-}
-
-/// What the direction does to trial impulses.
-template <RealScalar Scalar>
-void IslandNewton<Scalar>::write_steps(State& part) noexcept {
-  part.write_velocities(Memory::direction, Memory::trial_step);
-  const auto weights = {Packed::tangent, Packed::tangent, Packed::normal};
-  int k = 0;
-  for (const auto weight : weights) {
-    part.contacts(Memory::trial_step, k) =
-        -part.contacts(Memory::trial_step, k) / part.parameter(weight);
-    ++k;
-  }
 }
 
 /// Step length α where the slope along the direction vanishes.
 template <RealScalar Scalar>
 Scalar IslandNewton<Scalar>::find_step() noexcept {
-  const auto [slope_at_zero, momentum_slope, momentum_curvature] =
-      state_.template sum_pieces<3>([](const State& part) {
-        const auto direction = part.vector(Memory::direction);
-        return std::array<Scalar, 3>{
-            (part.vector(Memory::gradient) * direction).sum(),
-            (direction * (part.vector(Memory::whitened) - part.vector(Memory::free))).sum(),
-            direction.square().sum()};
-      });
+  const auto sums = state_.sum_pieces([](const State& part, Scalar* own) {
+    const Scalar *const d = part.start_of(Memory::direction),
+                        *const w = part.start_of(Memory::whitened),
+                        *const w_free = part.start_of(Memory::free);
+    own[0] = part.dot(Memory::gradient, Memory::direction);
+    own[1] = sum_lanes<Scalar>(part.island().vector_size, [&]<typename Lanes>(Index k) {
+      return Lanes::at(d + k) * (Lanes::at(w + k) - Lanes::at(w_free + k));
+    });
+    own[2] = squared_norm(d, part.island().vector_size);
+  });
+  const Scalar slope_at_zero = sums[0], momentum_slope = sums[1], momentum_curvature = sums[2];
   if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const auto slope = [&, linear = momentum_slope, square = momentum_curvature](const Scalar& step) {
-    return state_.slope(step, linear, square);
+  const auto slope = [&](const Scalar& step) {
+    return state_.slope(step, momentum_slope, momentum_curvature);
   };
   return find_increasing_root<Scalar>(slope, slope_at_zero,
                                       {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
@@ -255,23 +221,24 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
     [[nodiscard]] Scalar advance() noexcept {
       newton.write_steps();
       const Scalar step = newton.find_step();
-      newton.step_directions();
-      newton.state_.for_each_piece([&](State& part) {
-        part.vector(Memory::whitened) += step * part.vector(Memory::direction);
+      newton.write_directions(true);
+      newton.state_.for_each_piece([&](const State& part, Scalar*) {
+        Scalar* const w = part.start_of(Memory::whitened);
+        write_sum(w, step, part.start_of(Memory::direction), part.island().vector_size, w);
       });
       newton.state_.evaluate();
       return step;
     }
     void keep_iterate() noexcept {
       newton.state_.for_each_piece(
-          [](State& part) { part.vector(Memory::best) = part.vector(Memory::whitened); });
+          [](const State& part, Scalar*) { part.copy(Memory::whitened, Memory::best); });
     }
     void return_to_kept() noexcept {
-      newton.state_.vector(Memory::whitened) = newton.state_.vector(Memory::best);
+      newton.state_.copy(Memory::best, Memory::whitened);
       newton.state_.evaluate();
     }
   };
-  start_directions();
+  write_directions(false);  // with which the first step is Newton's own
   return walk_to_target(Steps{*this, find_direction}, limits_, iterations);
 }
 

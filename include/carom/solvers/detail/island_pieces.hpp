@@ -2,9 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
-#include "carom/linalg/detail/crew.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
 namespace carom {
@@ -70,25 +68,11 @@ class IslandPieces {
       }
     }
   }
-  /// Calls task(piece, number) for every piece.
-  template <typename Task>
-  void for_each(const Packed& packed, const PackedIsland& island, Crew& crew,
-                const Task& task) const noexcept {
-    crew.run(count(), [&](Index k) { task(piece(packed, island, k), k); });
-  }
-  /// Calls add(numbers) with what task(piece) returns, in the order of the pieces.
-  template <std::size_t Count, typename Task, typename Add>
-  void gather(const Packed& packed, const PackedIsland& island, Crew& crew, const Task& task,
-              const Add& add) noexcept {
-    for_each(packed, island, crew, [&](const PackedIsland& part, Index k) {
-      const std::array<Scalar, Count> numbers = task(part);
-      std::copy(numbers.begin(), numbers.end(), numbers_.begin() + k * most_numbers);
-    });
-    for (Index k = 0; k < count(); ++k) add(numbers_.begin() + k * most_numbers);
-  }
+  /// Room for the numbers that a pass leaves of a piece.
+  [[nodiscard]] Scalar* numbers(Index k) noexcept { return numbers_.data() + k * number_count; }
+  static constexpr Index number_count = 4;
 
  private:
-  static constexpr Index most_numbers = 4;
   struct Cut {
     int slot;
     Index edge;
@@ -128,7 +112,7 @@ void IslandPieces<Scalar>::lay_out(const Packed& packed, const PackedIsland& isl
     const int high = packed.edge(e).high_slot;
     if (high >= 0) high_edges_[ends_[high - first]++] = e;
   }
-  numbers_.assign(this->count() * most_numbers, Scalar(0));
+  numbers_.assign(this->count() * number_count, Scalar(0));
 }
 
 template <RealScalar Scalar>

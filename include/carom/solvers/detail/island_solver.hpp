@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
+#include "carom/core/detail/kept_items.hpp"
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
@@ -109,7 +109,7 @@ class IslandSolver {
   static constexpr Index least_shared_parts = 4096;
 
   [[nodiscard]] IslandPieces<Scalar>& pieces_of(Index island) noexcept {
-    return pieces_[std::size_t(pieces_at_[island])];
+    return pieces_[pieces_at_[island]];
   }
   [[nodiscard]] SolveStatus solve_convex(Index island, State& state, const Limits& limits,
                                          int& iterations) noexcept;
@@ -123,7 +123,7 @@ class IslandSolver {
   IterativeDirections<Scalar> iterative_;
   CoulombNewton<Scalar> coulomb_;
   Sequence<Outcome> outcomes_;  ///< per island
-  std::vector<IslandPieces<Scalar>> pieces_;
+  KeptItems<IslandPieces<Scalar>> pieces_;
   Sequence<int> pieces_at_;  ///< per island, which of them; −1 for none
   int large_count_ = 0;
 };
@@ -141,10 +141,11 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
   pieces_at_.assign(packed_.islands().size(), -1);
   large_count_ = 0;
   for (Index i = 0; i < count(); ++i) {
-    if (!IslandPieces<Scalar>::suit(packed_.islands()[i])) continue;
-    if (std::size_t(large_count_) == pieces_.size()) pieces_.emplace_back();
-    pieces_at_[i] = large_count_++;
-    pieces_of(i).lay_out(packed_, packed_.islands()[i]);
+    if (IslandPieces<Scalar>::suit(packed_.islands()[i])) pieces_at_[i] = large_count_++;
+  }
+  pieces_.grow(large_count_);
+  for (Index i = 0; i < count(); ++i) {
+    if (pieces_at_[i] >= 0) pieces_of(i).lay_out(packed_, packed_.islands()[i]);
   }
   if (law == FrictionLaw::coulomb) coulomb_.lay_out_contacts(packed_);
   if (!analysed) return;

@@ -33,7 +33,7 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
     return {packed_, memory_, piece, law_};
   }
 
-  using View::contacts, View::parameter, View::rows_of, View::vector;
+  using View::rows_of, View::start_of, View::clear;
 
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
@@ -42,8 +42,8 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
     if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
-    return this->template sum_pieces<1>([](const IslandState& part) {
-      return std::array<Scalar, 1>{part.cost_of(Memory::whitened, Memory::trial, Memory::impulse)};
+    return this->sum_pieces([](const IslandState& part, Scalar* cost) {
+      *cost = part.cost_of(Memory::whitened, Memory::trial, Memory::impulse);
     })[0];
   }
   /// ℓ at another point; the iterate and all that follows from it stay, but no step along d.
@@ -68,10 +68,10 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
  private:
   /// evaluate() piece by piece.
   void evaluate_pieces() noexcept;
-  /// Writes Ĵᵀγ of a piece, and returns ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and the sum of gross_squared.
-  [[nodiscard]] std::array<Scalar, 4> balance_piece(const IslandState& part) const noexcept;
+  /// Writes Ĵᵀγ of a piece, and ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and gross_squared.
+  void balance_piece(const IslandState& part, Scalar* sums) const noexcept;
   /// What follows from Ĵᵀγ: the gradient, and the same sums.
-  [[nodiscard]] std::array<Scalar, 4> balance() const noexcept;
+  void balance(Scalar* sums) const noexcept;
   /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
   [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
                                              typename Memory::TripleName impulse) const noexcept;
@@ -113,20 +113,21 @@ void IslandState<Scalar>::write_velocities(typename Memory::VectorName from,
 template <RealScalar Scalar>
 bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
                                             typename Memory::TripleName impulse) const noexcept {
-  const Scalar size =
-      (contacts(trial, 0).abs() + contacts(trial, 1).abs() + contacts(trial, 2).abs()).sum();
+  const Scalar *const y1 = start_of(trial, 0), *const y2 = start_of(trial, 1),
+                      *const y3 = start_of(trial, 2);
+  const Scalar size = sum_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
+    return Lanes::at(y1 + k).abs() + Lanes::at(y2 + k).abs() + Lanes::at(y3 + k).abs();
+  });
   if (!(size <= (std::numeric_limits<Scalar>::max)())) return false;
   if (law_ == FrictionLaw::coulomb) {
     write_coulomb_impulses(trial, impulse);
   } else {
-    project(
-        FrictionConeBatch<Scalar>{
-            island_.projected_count,
-            {contacts(trial, 0).data(), contacts(trial, 1).data(), contacts(trial, 2).data()},
-            {parameter(Packed::friction).data()},
-            {parameter(Packed::tangent).data()},
-            {parameter(Packed::normal).data()}},
-        {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
+    project(FrictionConeBatch<Scalar>{island_.projected_count,
+                                      {y1, y2, y3},
+                                      {start_of(Packed::friction)},
+                                      {start_of(Packed::tangent)},
+                                      {start_of(Packed::normal)}},
+            {start_of(impulse, 0), start_of(impulse, 1), start_of(impulse, 2)});
   }
   return island_.first_other == island_.other_end || write_other_projections(trial, impulse);
 }
@@ -135,25 +136,34 @@ template <RealScalar Scalar>
 void IslandState<Scalar>::write_coulomb_impulses(
     typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
   constexpr Scalar tiny = (std::numeric_limits<Scalar>::min)();
-  auto normal = contacts(impulse, 2);
-  normal = (contacts(trial, 2).max)(Scalar(0));
-  auto share = contacts(impulse, 1);  // holds min(1, μ γₙ/‖yₜ‖) until it is overwritten below
-  share = (contacts(trial, 0).square() + contacts(trial, 1).square()).sqrt();
-  share = ((parameter(Packed::friction) * normal).min)(share) / (share.max)(tiny);
-  contacts(impulse, 0) = share * contacts(trial, 0);
-  contacts(impulse, 1) = share * contacts(trial, 1);
+  const Scalar* const mu = start_of(Packed::friction);
+  const Scalar *const y1 = start_of(trial, 0), *const y2 = start_of(trial, 1),
+                      *const y3 = start_of(trial, 2);
+  Scalar *const gamma1 = start_of(impulse, 0), *const gamma2 = start_of(impulse, 1),
+                *const gamma3 = start_of(impulse, 2);
+  for_each_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
+    const Lanes normal = Lanes::at(y3 + k).max(Lanes::Zero());
+    const Lanes tangent1 = Lanes::at(y1 + k), tangent2 = Lanes::at(y2 + k);
+    const Lanes length = (tangent1.square() + tangent2.square()).sqrt();
+    const Lanes share =  // min(1, μ γₙ/‖yₜ‖)
+        (Lanes::at(mu + k) * normal).min(length) / length.max(Lanes::Constant(tiny));
+    (share * tangent1).write_to(gamma1 + k);
+    (share * tangent2).write_to(gamma2 + k);
+    normal.write_to(gamma3 + k);
+  });
 }
 
 template <RealScalar Scalar>
 bool IslandState<Scalar>::write_other_projections(
     typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  using std::abs;
   Scalar size = 0;
   for (Index c = island_.first_other; c < island_.other_end; ++c) {
     const PackedBlock<Scalar>& other = packed_.other(c);
     const RowNumbers<Scalar> projected = other.impulse_scaled(law_, rows_of(other, trial));
     other.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
                             memory_.contact(impulse, 2)});
-    size += projected.cwiseAbs().sum();
+    for (int r = 0; r < 6; ++r) size += abs(projected(r));
   }
   return size <= (std::numeric_limits<Scalar>::max)();
 }
@@ -161,12 +171,15 @@ bool IslandState<Scalar>::write_other_projections(
 template <RealScalar Scalar>
 void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
                                       typename Memory::TripleName trial) const noexcept {
-  contacts(trial, 0) =
-      (parameter(Packed::bias1) - contacts(velocity, 0)) / parameter(Packed::tangent);
-  contacts(trial, 1) =
-      (parameter(Packed::bias2) - contacts(velocity, 1)) / parameter(Packed::tangent);
-  contacts(trial, 2) =
-      (parameter(Packed::bias3) - contacts(velocity, 2)) / parameter(Packed::normal);
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const bias = start_of(Packed::bias(c));
+    const Scalar* const weight = start_of(Packed::weight(c));
+    const Scalar* const v = start_of(velocity, c);
+    Scalar* const y = start_of(trial, c);
+    for_each_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
+      ((Lanes::at(bias + k) - Lanes::at(v + k)) / Lanes::at(weight + k)).write_to(y + k);
+    });
+  }
 }
 
 template <RealScalar Scalar>
@@ -175,62 +188,72 @@ void IslandState<Scalar>::evaluate() noexcept {
   write_velocities(Memory::whitened, Memory::velocity);
   write_trial(Memory::velocity, Memory::trial);
   if (!write_projections(Memory::trial, Memory::impulse)) {
-    for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
+    clear(Memory::impulse);
     residual = std::numeric_limits<Scalar>::infinity();
     return;
   }
   const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
                                     memory_.contact(Memory::impulse, 1),
                                     memory_.contact(Memory::impulse, 2)};
-  vector(Memory::momentum).setZero();
+  clear(Memory::momentum);
   for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
     const PackedEdge& edge = packed_.edge(e);
     add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
                       memory_.vector(Memory::momentum));
   }
-  Measures::take(balance());
+  std::array<Scalar, 4> sums;
+  balance(sums.data());
+  Measures::take(sums);
 }
 
 template <RealScalar Scalar>
-std::array<Scalar, 4> IslandState<Scalar>::balance() const noexcept {
-  vector(Memory::gradient) =
-      vector(Memory::whitened) - vector(Memory::free) - vector(Memory::momentum);
-  return {vector(Memory::gradient).square().sum(), vector(Memory::free).square().sum(),
-          vector(Memory::momentum).square().sum(),
-          (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
-           parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
-           parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
-              .sum()};
+void IslandState<Scalar>::balance(Scalar* sums) const noexcept {
+  const Scalar* const w = start_of(Memory::whitened);
+  const Scalar* const w_free = start_of(Memory::free);
+  const Scalar* const pushed = start_of(Memory::momentum);
+  Scalar* const gradient = start_of(Memory::gradient);
+  const Index size = island_.vector_size;
+  sums[0] = sum_lanes<Scalar>(size, [&]<typename Lanes>(Index k) {
+    const Lanes own = Lanes::at(w + k) - Lanes::at(w_free + k) - Lanes::at(pushed + k);
+    own.write_to(gradient + k);
+    return own.square();
+  });
+  sums[1] = squared_norm(w_free, size);
+  sums[2] = squared_norm(pushed, size);
+  sums[3] = Scalar(0);
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const gamma = start_of(Memory::impulse, c);
+    sums[3] += weighted_square(start_of(Packed::row_square(c)), gamma, island_.part_count);
+  }
 }
 
 template <RealScalar Scalar>
 void IslandState<Scalar>::evaluate_pieces() noexcept {
-  const Scalar refused = this->template sum_pieces<1>([](const IslandState& part) {
+  const Scalar refused = this->sum_pieces([](const IslandState& part, Scalar* count) {
     part.write_velocities(Memory::whitened, Memory::velocity);
     part.write_trial(Memory::velocity, Memory::trial);
-    const bool good = part.write_projections(Memory::trial, Memory::impulse);
-    return std::array<Scalar, 1>{Scalar(good ? 0 : 1)};
+    *count = Scalar(part.write_projections(Memory::trial, Memory::impulse) ? 0 : 1);
   })[0];
   if (refused > Scalar(0)) {
-    for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
+    clear(Memory::impulse);
     residual = std::numeric_limits<Scalar>::infinity();
     return;
   }
-  Measures::take(this->template sum_pieces<4>(
-      [this](const IslandState& part) { return balance_piece(part); }));
+  Measures::take(this->sum_pieces(
+      [this](const IslandState& part, Scalar* sums) { balance_piece(part, sums); }));
 }
 
 template <RealScalar Scalar>
-std::array<Scalar, 4> IslandState<Scalar>::balance_piece(const IslandState& part) const noexcept {
+void IslandState<Scalar>::balance_piece(const IslandState& part, Scalar* sums) const noexcept {
   const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
                                     memory_.contact(Memory::impulse, 1),
                                     memory_.contact(Memory::impulse, 2)};
   Scalar* const momentum = memory_.vector(Memory::momentum);
-  part.vector(Memory::momentum).setZero();
+  part.clear(Memory::momentum);
   pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
     add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
   });
-  return part.balance();
+  part.balance(sums);
 }
 
 template <RealScalar Scalar>
@@ -241,26 +264,28 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
   for (Index c = island_.first_other; c < island_.other_end; ++c) {
     const PackedBlock<Scalar>& other = packed_.other(c);
     const RowNumbers<Scalar> gamma = rows_of(other, impulse);
-    beyond += gamma.dot(rows_of(other, trial) - gamma);
+    const RowNumbers<Scalar> y = rows_of(other, trial);
+    for (int r = 0; r < 6; ++r) beyond += gamma(r) * (y(r) - gamma(r));
   }
-  return beyond + ((vector(point) - vector(Memory::free)).square().sum() +
-                   (parameter(Packed::tangent) *
-                    (contacts(impulse, 0).square() + contacts(impulse, 1).square()))
-                       .sum() +
-                   (parameter(Packed::normal) * contacts(impulse, 2).square()).sum()) /
-                      2;
+  const Scalar *const w = start_of(point), *const w_free = start_of(Memory::free);
+  Scalar sum = sum_lanes<Scalar>(island_.vector_size, [&]<typename Lanes>(Index k) {
+    return (Lanes::at(w + k) - Lanes::at(w_free + k)).square();
+  });
+  for (int c = 0; c < 3; ++c) {
+    sum += weighted_square(start_of(Packed::weight(c)), start_of(impulse, c), island_.part_count);
+  }
+  return beyond + sum / 2;
 }
 
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
                                     bool at_rest) const noexcept {
   if (pieces_ != nullptr) {
-    return this->template sum_pieces<1>([&](const IslandState& part) {
-      return std::array<Scalar, 1>{part.cost_at(point, at_rest)};
-    })[0];
+    return this->sum_pieces(
+        [&](const IslandState& part, Scalar* cost) { *cost = part.cost_at(point, at_rest); })[0];
   }
   if (at_rest) {
-    for (int k = 0; k < 3; ++k) contacts(Memory::trial_step, k).setZero();
+    clear(Memory::trial_step);
   } else {
     write_velocities(point, Memory::trial_step);
   }
@@ -276,21 +301,25 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
                                   const Scalar& momentum_curvature) const noexcept {
   if (pieces_ != nullptr) {
     return momentum_slope + step * momentum_curvature +
-           this->template sum_pieces<1>([&](const IslandState& part) {
-             return std::array<Scalar, 1>{part.slope(step, Scalar(0), Scalar(0))};
+           this->sum_pieces([&](const IslandState& part, Scalar* own) {
+             *own = part.slope(step, Scalar(0), Scalar(0));
            })[0];
   }
-  for (int k = 0; k < 3; ++k) {
-    contacts(Memory::velocity, k) =
-        contacts(Memory::trial, k) + step * contacts(Memory::trial_step, k);
+  for (int c = 0; c < 3; ++c) {
+    write_sum(start_of(Memory::trial, c), step, start_of(Memory::trial_step, c), island_.part_count,
+              start_of(Memory::velocity, c));
   }
   if (!write_projections(Memory::velocity, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
   }
   Scalar work = 0;  // −γ(α)·Ĵd
-  for (int k = 0; k < 3; ++k) {
-    const auto weight = parameter(k < 2 ? Packed::tangent : Packed::normal);
-    work += (contacts(Memory::impulse_ahead, k) * (weight * contacts(Memory::trial_step, k))).sum();
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const gamma = start_of(Memory::impulse_ahead, c);
+    const Scalar* const weight = start_of(Packed::weight(c));
+    const Scalar* const dy = start_of(Memory::trial_step, c);
+    work += sum_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
+      return Lanes::at(gamma + k) * (Lanes::at(weight + k) * Lanes::at(dy + k));
+    });
   }
   return momentum_slope + step * momentum_curvature + work;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Core>
 
+#include "carom/linalg/detail/crew.hpp"
 #include "carom/solvers/detail/island_pieces.hpp"
 #include "carom/solvers/detail/solver_memory.hpp"
 
@@ -47,16 +50,27 @@ class IslandView {
   [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
   [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
 
+  /// Where the island's numbers start in a vector, in an array over parts, in the parameters.
+  [[nodiscard]] Scalar* start_of(typename Memory::VectorName name) const noexcept {
+    return memory_.vector(name) + island_.vector_start;
+  }
+  [[nodiscard]] Scalar* start_of(typename Memory::TripleName name, int component) const noexcept {
+    return memory_.contact(name, component) + island_.first_part;
+  }
+  [[nodiscard]] const Scalar* start_of(typename Packed::Parameter which) const noexcept {
+    return packed_.parameter(which) + island_.first_part;
+  }
+
   /// What a vector holds of the island.
   [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
-    return {memory_.vector(name) + island_.vector_start, island_.vector_size};
+    return {start_of(name), island_.vector_size};
   }
   /// What one component of an array over parts holds of the island.
   [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
-    return {memory_.contact(name, component) + island_.first_part, island_.part_count};
+    return {start_of(name, component), island_.part_count};
   }
   [[nodiscard]] Given parameter(typename Packed::Parameter which) const noexcept {
-    return {packed_.parameter(which) + island_.first_part, island_.part_count};
+    return {start_of(which), island_.part_count};
   }
 
   /// The rows of a block that is not a friction contact, out of an array over parts.
@@ -76,54 +90,94 @@ class IslandView {
     pieces_ = other.pieces_;
     crew_ = other.crew_;
   }
+  /// x ← y on the island.
+  void copy(typename Memory::VectorName from, typename Memory::VectorName to) const noexcept {
+    std::copy_n(start_of(from), island_.vector_size, start_of(to));
+  }
+  /// x ← 0 on the island.
+  void clear(typename Memory::VectorName name) const noexcept {
+    std::fill_n(start_of(name), island_.vector_size, Scalar(0));
+  }
+  void clear(typename Memory::TripleName name) const noexcept {
+    for (int c = 0; c < 3; ++c) std::fill_n(start_of(name, c), island_.part_count, Scalar(0));
+  }
+
+  /// y ← −x on the island.
+  void negate(typename Memory::VectorName from, typename Memory::VectorName to) const noexcept {
+    write_negative(start_of(from), island_.vector_size, start_of(to));
+  }
+  [[nodiscard]] Scalar dot(typename Memory::VectorName a,
+                           typename Memory::VectorName b) const noexcept {
+    return sum_of_products(start_of(a), start_of(b), island_.vector_size);
+  }
+  /// Whether the sum of the numbers' sizes is a finite number.
+  [[nodiscard]] bool is_finite(typename Memory::VectorName name) const noexcept {
+    return sum_of_sizes(start_of(name), island_.vector_size) <=
+           (std::numeric_limits<Scalar>::max)();
+  }
+
   /// The crew of share(); null without one.
   [[nodiscard]] Crew* crew() const noexcept { return crew_; }
-  /// Calls task(state) for the pieces of the island, or for the whole if it has none.
-  template <typename Task>
-  void for_each_piece(const Task& task) noexcept {
-    if (pieces_ == nullptr) return task(state());
-    pieces_->for_each(packed_, island_, *crew_, [&](const PackedIsland& piece, Index) {
-      State part = state().part(piece);
-      task(part);
-    });
-  }
   /// Calls visit(edge) for the edges from bodies of earlier pieces to those of one.
   template <typename Visit>
   void for_each_crossing(const PackedIsland& piece, const Visit& visit) const noexcept {
     if (pieces_ != nullptr) pieces_->for_each_crossing(packed_, island_, piece, visit);
   }
-  /// The sums of the numbers that task(state) returns for the pieces, or for the whole.
-  template <std::size_t Count, typename Task>
-  [[nodiscard]] std::array<Scalar, Count> sum_pieces(const Task& task) const noexcept {
-    if (pieces_ == nullptr) return task(state());
-    std::array<Scalar, Count> sums{};
-    gather_pieces<Count>(task, [&](const Scalar* numbers) {
-      for (std::size_t k = 0; k < Count; ++k) sums[k] += numbers[k];
-    });
+  /// A task over the pieces, referred to by two pointers: task(state, numbers) may leave numbers of
+  /// a piece, which are zero before.
+  class Task {
+   public:
+    template <typename Given>
+    // NOLINTNEXTLINE(google-explicit-constructor): a pass takes any task.
+    Task(const Given& task) noexcept
+        : task_(&task), call_([](const void* what, const State& part, Scalar* numbers) noexcept {
+            (*static_cast<const Given*>(what))(part, numbers);
+          }) {}
+    void operator()(const State& part, Scalar* numbers) const noexcept {
+      call_(task_, part, numbers);
+    }
+
+   private:
+    const void* task_;
+    void (*call_)(const void*, const State&, Scalar*) noexcept;
+  };
+  using Numbers = std::array<Scalar, std::size_t(IslandPieces<Scalar>::number_count)>;
+
+  /// Does a task for the pieces of the island, or for the whole if it has none.
+  void for_each_piece(const Task& task) const noexcept { static_cast<void>(sum_pieces(task)); }
+  /// The sums of the numbers that it leaves.
+  Numbers sum_pieces(const Task& task) const noexcept {
+    Numbers sums{};
+    if (pieces_ == nullptr) {
+      task(state(), sums.data());
+      return sums;
+    }
+    share_pieces(task);
+    for (Index k = 0; k < pieces_->count(); ++k) {
+      for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += pieces_->numbers(k)[n];
+    }
     return sums;
   }
-  /// The largest number that task(state) returns for the pieces, or for the whole.
-  template <typename Task>
+  /// The largest of the first numbers that it leaves, which are no less than zero; NaN if one is.
   [[nodiscard]] Scalar largest_of_pieces(const Task& task) const noexcept {
-    if (pieces_ == nullptr) return task(state());
+    if (pieces_ == nullptr) return sum_pieces(task)[0];
+    share_pieces(task);
     Scalar largest = 0;
-    gather_pieces<1>([&](const State& part) { return std::array<Scalar, 1>{task(part)}; },
-                     [&](const Scalar* number) {
-                       if (!(*number <= largest)) largest = *number;
-                     });
+    for (Index k = 0; k < pieces_->count(); ++k) {
+      const Scalar own = pieces_->numbers(k)[0];
+      if (!(own <= largest)) largest = own;
+    }
     return largest;
   }
 
  protected:
-  /// Calls add(numbers) with what task(state) returns for each piece, in their order.
-  template <std::size_t Count, typename Task, typename Add>
-  void gather_pieces(const Task& task, const Add& add) const noexcept {
-    pieces_->template gather<Count>(
-        packed_, island_, *crew_,
-        [&](const PackedIsland& piece) {
-          return std::array<Scalar, Count>(task(state().part(piece)));
-        },
-        add);
+  void share_pieces(const Task& task) const noexcept {
+    crew_->run(pieces_->count(), [&](Index k) {
+      const PackedIsland piece = pieces_->piece(packed_, island_, k);
+      Scalar* const numbers = pieces_->numbers(k);
+      std::fill_n(numbers, IslandPieces<Scalar>::number_count, Scalar(0));
+      task(state().part(piece), numbers);
+    });
   }
 
   const Packed& packed_;
@@ -133,7 +187,6 @@ class IslandView {
   Crew* crew_ = nullptr;
 
  private:
-  [[nodiscard]] State& state() noexcept { return static_cast<State&>(*this); }
   [[nodiscard]] const State& state() const noexcept { return static_cast<const State&>(*this); }
 };
 

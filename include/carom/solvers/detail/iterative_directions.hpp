@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "carom/core/detail/kept_items.hpp"
 #include "carom/solvers/detail/clustered_hessian.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 #include "carom/solvers/detail/iterative_hessian.hpp"
@@ -33,35 +33,35 @@ class IterativeDirections {
     int count = 0;
     for (Index i = 0; i < packed.islands().size(); ++i) {
       const PackedIsland& island = packed.islands()[i];
-      if (island.direct || !ClusteredHessian<Scalar>::suits(island)) continue;
-      if (std::size_t(count) == clustered_.size()) clustered_.emplace_back();
-      clustered_[std::size_t(count)].lay_out(packed, island);
-      clustered_at_[i] = count++;
+      if (!island.direct && ClusteredHessian<Scalar>::suits(island)) clustered_at_[i] = count++;
+    }
+    clustered_.grow(count);
+    for (Index i = 0; i < packed.islands().size(); ++i) {
+      if (clustered_at_[i] < 0) continue;
+      clustered_[clustered_at_[i]].lay_out(packed, packed.islands()[i]);
     }
   }
 
   /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
   [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
     if (clustered_at_[island] >= 0) {
-      return find_shared(newton, state, clustered_[std::size_t(clustered_at_[island])]);
+      return find_shared(newton, state, clustered_[clustered_at_[island]]);
     }
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       static_cast<void>(newton.note_change(edge));
       newton.add_curvature(edge, targets);
     };
     if (!hessian_.factor(state.packed(), island, add)) return false;
-    state.vector(Memory::spare1) = -state.vector(Memory::gradient);
+    state.negate(Memory::gradient, Memory::spare1);
     const Scalar target = share_left(newton, state) * state.residual;
     const auto report =
         hessian_.solve(state.packed(), island,
-                       {state.vector(Memory::direction).data(), state.vector(Memory::spare1).data(),
-                        state.vector(Memory::spare2).data(), state.vector(Memory::spare3).data(),
+                       {state.start_of(Memory::direction), state.start_of(Memory::spare1),
+                        state.start_of(Memory::spare2), state.start_of(Memory::spare3),
                         state.island().vector_size},
                        target, Tuning::product_limit);
     // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
-    if (!report.usable) {
-      state.vector(Memory::direction) = -state.vector(Memory::gradient);
-    }
+    if (!report.usable) state.negate(Memory::gradient, Memory::direction);
     return true;
   }
 
@@ -76,44 +76,55 @@ class IterativeDirections {
     const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
     return (std::max)(wanted, (std::min)(enough, loosest));
   }
+  /// The largest curvature of a part relative to the momentum [-].
+  [[nodiscard]] static Scalar largest_curvature(const State& state) noexcept;
   [[nodiscard]] bool find_shared(const Newton& newton, State& state,
                                  ClusteredHessian<Scalar>& hessian) noexcept;
 
   IterativeHessian<Scalar> hessian_;
-  std::vector<ClusteredHessian<Scalar>> clustered_;
+  KeptItems<ClusteredHessian<Scalar>> clustered_;
   Sequence<int> clustered_at_;  ///< per island, which of them; −1 for none
 };
 
 // --- implementation ---
 
 template <RealScalar Scalar>
+Scalar IterativeDirections<Scalar>::largest_curvature(const State& state) noexcept {
+  using Packed = PackedProblem<Scalar>;
+  const auto at = [&](typename Packed::Parameter which, Index k) {
+    return state.start_of(which)[k];
+  };
+  Scalar largest = 0;
+  for (Index k = 0; k < state.island().part_count; ++k) {
+    const Scalar across = at(Packed::row_square1, k) + at(Packed::row_square2, k);
+    largest = (std::max)({largest, across / at(Packed::tangent, k),
+                          at(Packed::row_square3, k) / at(Packed::normal, k)});
+  }
+  return largest;
+}
+
+template <RealScalar Scalar>
 bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state,
                                               ClusteredHessian<Scalar>& hessian) noexcept {
-  using Packed = PackedProblem<Scalar>;
   Crew alone;
   Crew& crew = state.crew() != nullptr ? *state.crew() : alone;
-  const Scalar curvature = state.largest_of_pieces([&](const State& part) {
+  const Scalar curvature = state.largest_of_pieces([&](const State& part, Scalar* largest) {
     for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
       static_cast<void>(newton.note_change(part.packed().edge(e)));
     }
-    part.vector(Memory::spare1) = -part.vector(Memory::gradient);
-    const auto rows = part.parameter(Packed::row_square1) + part.parameter(Packed::row_square2);
-    return (std::max)(
-        Scalar((rows / part.parameter(Packed::tangent)).maxCoeff()),
-        Scalar((part.parameter(Packed::row_square3) / part.parameter(Packed::normal)).maxCoeff()));
+    part.negate(Memory::gradient, Memory::spare1);
+    *largest = largest_curvature(part);
   });
   const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
-    newton.add_chosen_curvature(edge, targets);
+    newton.add_curvature(edge, targets);
   };
   if (!hessian.factor(state.packed(), crew, curvature, add)) return false;
   // Vectors of the pieces count from the start of those of all islands.
   const Index start = state.island().vector_start;
-  const auto report =
-      hessian.solve(state.packed(), crew, state.vector(Memory::spare1).data() - start,
-                    state.vector(Memory::direction).data() - start, share_left(newton, state),
-                    Tuning::product_limit);
-  if (report.usable) return true;
-  state.vector(Memory::direction) = -state.vector(Memory::gradient);
+  const auto report = hessian.solve(state.packed(), crew, state.start_of(Memory::spare1) - start,
+                                    state.start_of(Memory::direction) - start,
+                                    share_left(newton, state), Tuning::product_limit);
+  if (!report.usable) state.negate(Memory::gradient, Memory::direction);
   return true;
 }
 

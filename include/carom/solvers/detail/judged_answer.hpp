@@ -14,7 +14,7 @@ template <RealScalar Scalar, typename Part, typename Visit>
                                    const Part& empty, const Visit& visit) {
   return ranges.sum(problem.block_count(), empty, [&](Index begin, Index end, Part& part) {
     for (Index i = begin; i < end; ++i) {
-      problem.visit(i, [&](const auto& block) { visit(block, part); });
+      problem.visit(i, [&](const BlockView<Scalar>& block) { visit(block, part); });
     }
   });
 }
@@ -24,6 +24,8 @@ template <RealScalar Scalar, typename Part, typename Visit>
 template <RealScalar Scalar>
 class JudgedAnswer {
  public:
+  using Block = BlockView<Scalar>;
+
   /// @note  Allocates.
   JudgedAnswer(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
                const VectorX<Scalar>& impulse, const FixedRanges& ranges)
@@ -45,7 +47,8 @@ class JudgedAnswer {
   template <typename Visit>
   void for_each_touch(Index body, const Visit& visit) const {
     for (const BodyTouch& touch : touches_.of(body)) {
-      problem_.visit(touch.block, [&](const auto& block) { visit(block, touch.side); });
+      problem_.visit(touch.block,
+                     [&](const BlockView<Scalar>& block) { visit(block, touch.side); });
     }
   }
 

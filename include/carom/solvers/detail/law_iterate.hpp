@@ -68,8 +68,8 @@ template <RealScalar Scalar, int Parts>
                                rows_of_parts(block, velocity), inverse_mass);
   } else {
     const FrictionCone<Scalar> cone{block.disc.friction[0]};
-    const Vector3<Scalar> moved = impulse + block.shift;
-    return natural_map_squared(law, cone, moved, velocity, inverse_mass);
+    return natural_map_squared(law, cone, as_vector(impulse + block.shift), as_vector(velocity),
+                               inverse_mass);
   }
 }
 
@@ -193,8 +193,8 @@ class LawIterate {
         const auto gamma = read_parts(block, impulse_.data());
         const auto u = read_parts(block, velocity_.data());
         sums.map += natural_map_squared(yardstick.law, block, gamma, u, yardstick.inverse_mass);
-        sums.impulses += gamma.squaredNorm();
-        sums.velocities += u.squaredNorm();
+        sums.impulses += gamma.squared_norm();
+        sums.velocities += u.squared_norm();
       });
     }
     const auto all =
@@ -242,8 +242,8 @@ class LawIterate {
                                                  const PartNumbers<Scalar, Parts>& velocity,
                                                  const Scales& scales) noexcept {
     if constexpr (Parts == 1) {
-      return block_error(law, block.disc.friction[0], Vector3<Scalar>(impulse + block.shift),
-                         velocity, scales);
+      return block_error(law, block.disc.friction[0], as_vector(impulse + block.shift),
+                         as_vector(velocity), scales);
     } else {
       return block_error(law, block.set, rows_of_parts(block, impulse),
                          rows_of_parts(block, velocity), scales);

@@ -29,7 +29,7 @@ template <RealScalar Scalar, int Parts>
 struct LawSlope {
   using Block = BlockRows<Scalar, Parts>;
   using Numbers = PartNumbers<Scalar, Parts>;
-  using Matrix = SquareMatrix<Scalar, 3 * Parts>;
+  using Matrix = PartMatrix<Scalar, Parts>;
 
   Matrix by_impulse;   ///< P + Q R [-] and [1/kg] in rows that are held
   Matrix by_velocity;  ///< Q [kg], [-] in rows that are held
@@ -72,15 +72,12 @@ struct LawSlope {
   }
 
   /// Whether impulses answer to velocities at all.
-  [[nodiscard]] bool closed() const noexcept { return !by_velocity.isZero(Scalar(0)); }
+  [[nodiscard]] bool closed() const noexcept { return !by_velocity.is_zero(); }
   /// A block that is open, on no boundary.
   void clear() noexcept {
-    by_impulse.setIdentity();
-    inverse.setIdentity();
-    by_velocity.setZero();
-    gain.setZero();
-    by_upper.setZero();
-    by_lower.setZero();
+    by_impulse = inverse = Matrix::identity();
+    by_velocity = gain = by_upper = {};
+    by_lower = {};
     softened = false;
     margin = std::numeric_limits<Scalar>::infinity();
     nearest = RegionBoundary::none;
@@ -201,7 +198,7 @@ struct LawSlope {
     using std::sqrt;
     const Scalar w = mass_of(block);
     Scalar largest(0), trial(0), slip(0), speed(0);
-    Numbers direction = Numbers::Zero();  // y in units of μ
+    Numbers direction;  // y in units of μ
     const auto place = [&](int k) { return block.place(disc.row(k)); };
     for (int k = 0; k < disc.size; ++k) largest = (std::max)(largest, disc.mu(k));
     for (int k = 0; k < disc.size; ++k) {
@@ -284,7 +281,7 @@ void LawSlope<Scalar, Parts>::invert_softened(const Block& block) noexcept {
   Scalar matrix[std::size_t(size)][std::size_t(size)];  // [column][row]
   for (int c = 0; c < size; ++c) {
     const Scalar soft = softness(block, c);
-    softened = softened || (soft > Scalar(0) && !by_velocity.col(c).isZero(Scalar(0)));
+    softened = softened || (soft > Scalar(0) && !by_velocity.columns[c].is_zero());
     for (int r = 0; r < size; ++r) matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * soft;
   }
   static_cast<void>(invert_corner<size>(matrix));  // regular: what is open, slides or is held is

@@ -80,9 +80,9 @@ void LinearizedHessian<Scalar>::add_curvature(const PackedEdge& edge,
                                               const LinearizedImpulses<Scalar>& impulses,
                                               const Columns<Scalar> (&targets)[3]) const noexcept {
   const Scalar* const block = packed_.jacobians(edge.jacobians);
-  const auto curvature = [&](Index part, Symmetric3<Scalar>& g) {
+  const auto curvature = [&](Index part, General3<Scalar>& g) {
     const SquareMatrix<Scalar, 3>& by = impulses.friction_contact(block_at_[part]).by_excess;
-    g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
+    g = Symmetric3<Scalar>{by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)}.whole();
     return g.zz > Scalar(0);
   };
   add_edge_curvature(edge, block, curvature, targets);

@@ -149,13 +149,11 @@ void LinearizedLaw<Scalar>::write_rest(Index island) noexcept {
   for_each(island, [&](const auto& block, const auto& slope) {
     const auto unknown = read_parts(block, parts_.data()), moved = read_parts(block, moved_.data());
     const auto right = read_parts(block, right_.data());
-    using Numbers = std::decay_t<decltype(unknown)>;
     if constexpr (Transposed) {
-      write_parts(block, Numbers(right - slope.by_impulse.transpose() * unknown + moved),
-                  left_.data());
-      write_parts(block, Numbers(-(slope.by_velocity.transpose() * unknown)), added_.data());
+      write_parts(block, right - transposed_times(slope.by_impulse, unknown) + moved, left_.data());
+      write_parts(block, -transposed_times(slope.by_velocity, unknown), added_.data());
     } else {
-      write_parts(block, Numbers(right - slope.by_impulse * unknown - slope.by_velocity * moved),
+      write_parts(block, right - slope.by_impulse * unknown - slope.by_velocity * moved,
                   left_.data());
       write_parts(block, unknown, added_.data());
     }
@@ -175,7 +173,7 @@ bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
   for (Index i = own.first_block; i < own.block_end; ++i) {
     solution += slopes_.energy(i);
     slopes_.visit(system_, i, [&](const auto& block, const auto&) {
-      change += block.inverse_mass * read_parts(block, right_.data()).squaredNorm();
+      change += block.inverse_mass * read_parts(block, right_.data()).squared_norm();
     });
   }
   const Scalar rounded =
@@ -194,11 +192,10 @@ Scalar LinearizedLaw<Scalar>::correct(Index island, Scalar& total) noexcept {
   const Index begin = rows.vector_start(island), end = rows.vector_end(island);
   for_each(island, [&](const auto& block, const auto& slope) {
     const auto left = read_parts(block, left_.data());
-    using Numbers = std::decay_t<decltype(left)>;
     if constexpr (Transposed) {
-      write_parts(block, Numbers(-(slope.gain.transpose() * left)), added_.data());
+      write_parts(block, -transposed_times(slope.gain, left), added_.data());
     } else {
-      write_parts(block, Numbers(slope.inverse * left), added_.data());
+      write_parts(block, slope.inverse * left, added_.data());
     }
   });
   rows.write_momentum(island, added_.data(), step_.data());
@@ -214,22 +211,21 @@ Scalar LinearizedLaw<Scalar>::correct(Index island, Scalar& total) noexcept {
   for_each(island, [&](const auto& block, const auto& slope) {
     const auto moving = read_parts(block, moving_.data());
     auto unknown = read_parts(block, parts_.data());
-    using Numbers = std::decay_t<decltype(unknown)>;
-    Numbers step;
+    std::decay_t<decltype(unknown)> step;
     if constexpr (Transposed) {
-      step = slope.inverse.transpose() * Numbers(read_parts(block, left_.data()) + moving);
+      step = transposed_times(slope.inverse, read_parts(block, left_.data()) + moving);
     } else {
       step = read_parts(block, added_.data()) - slope.gain * moving;
     }
     unknown += step;
     write_parts(block, unknown, parts_.data());
-    write_parts(block, Numbers(read_parts(block, moved_.data()) + moving), moved_.data());
+    write_parts(block, read_parts(block, moved_.data()) + moving, moved_.data());
     if constexpr (Transposed) {  // as impulses
-      step = slope.by_velocity.transpose() * Numbers(step);
-      unknown = slope.by_velocity.transpose() * Numbers(unknown);
+      step = transposed_times(slope.by_velocity, step);
+      unknown = transposed_times(slope.by_velocity, unknown);
     }
-    change += block.inverse_mass * step.squaredNorm();
-    all += block.inverse_mass * unknown.squaredNorm();
+    change += block.inverse_mass * step.squared_norm();
+    all += block.inverse_mass * unknown.squared_norm();
   });
   total = sqrt(all);
   return sqrt(change);

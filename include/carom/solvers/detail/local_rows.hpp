@@ -8,6 +8,7 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/lu.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
@@ -33,13 +34,17 @@ class LocalRows {
     using std::sqrt;
     law_ = law;
     set_ = set;
-    const Scalar mean = w.trace() / Scalar(set.rows);
+    Scalar trace(0);
+    for (int r = 0; r < 6; ++r) trace += w(r, r);
+    const Scalar mean = trace / Scalar(set.rows);
     const Scalar root = sqrt(std::numeric_limits<Scalar>::epsilon());
     proximal_ = root * (mean > root * scale ? mean : scale);
     w_ = w;
-    w_.diagonal().array() += proximal_;
+    for (int r = 0; r < 6; ++r) {
+      w_(r, r) += proximal_;
+      steps_(r) = Scalar(1) / w_(r, r);
+    }
     // The rows of a friction disc share one step that is safe for all of them together.
-    steps_ = w_.diagonal().cwiseInverse();
     visit_friction_blocks(set, [&](const auto& block) {
       const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
       Scalar sum(0);
@@ -56,18 +61,18 @@ class LocalRows {
   /// @return  ‖γ − γ before‖².
   Scalar solve(const Rows& velocity, Rows& impulse) noexcept {
     const Rows before = impulse;
-    const Rows load = velocity - proximal_ * before;
-    Rows map;
+    Rows load, map;
+    for (int r = 0; r < 6; ++r) load(r) = velocity(r) - proximal_ * before(r);
     Scalar error = evaluate(load, impulse, map);
     const Scalar enough = Scalar(Tuning::rounding) * std::numeric_limits<Scalar>::epsilon();
-    for (int k = 0; k < Tuning::steps && error > enough * (impulse.norm() + map.norm()); ++k) {
+    for (int k = 0; k < Tuning::steps && error > enough * (norm(impulse) + norm(map)); ++k) {
       if (descend(load, impulse, map, error)) continue;
       impulse = map;
       error = evaluate(load, impulse, map);
     }
     impulse = map;  // in the set
-    if (!impulse.allFinite()) impulse = before;
-    return (impulse - before).squaredNorm();
+    if (!all_finite(impulse.data(), 6)) impulse = before;
+    return squared_distance(impulse, before);
   }
 
  private:
@@ -82,26 +87,43 @@ class LocalRows {
     }
     return y;
   }
+  /// 1/a.
+  [[nodiscard]] Rows weights() const noexcept {
+    Rows result;
+    for (int r = 0; r < 6; ++r) result(r) = Scalar(1) / steps_(r);
+    return result;
+  }
+  [[nodiscard]] static Scalar norm(const Rows& x) noexcept {
+    using std::sqrt;
+    return sqrt(dot(x.data(), x.data(), 6));
+  }
+  [[nodiscard]] static Scalar squared_distance(const Rows& x, const Rows& y) noexcept {
+    Scalar sum(0);
+    for (int r = 0; r < 6; ++r) sum += (x(r) - y(r)) * (x(r) - y(r));
+    return sum;
+  }
   [[nodiscard]] Rows law_map(const Rows& y) const noexcept {
     return law_ == FrictionLaw::coulomb ? coulomb_impulse(set_, y)
-                                        : nearest_impulse(set_, Rows(steps_.cwiseInverse()), y);
+                                        : nearest_impulse(set_, weights(), y);
   }
   /// 𝒞(γ − a ∘ u) and how far γ is from it.
   Scalar evaluate(const Rows& load, const Rows& impulse, Rows& map) const noexcept {
     map = law_map(trial(load, impulse));
     for (int r = set_.rows; r < 6; ++r) map(r) = Scalar(0);
-    return (impulse - map).norm();
+    using std::sqrt;
+    return sqrt(squared_distance(impulse, map));
   }
   /// One step of Newton's method, shortened until the error falls.
   bool descend(const Rows& load, Rows& impulse, Rows& map, Scalar& error) const noexcept {
-    const Rows y = trial(load, impulse), weights = steps_.cwiseInverse();
+    const Rows y = trial(load, impulse);
     Matrix slope;  // 𝒞'
     if (law_ == FrictionLaw::coulomb) {
       slope = coulomb_slope(set_, y);
     } else {
-      slope = impulse_curvature(set_, weights, y);
+      const Rows w = weights();
+      slope = impulse_curvature(set_, w, y);
       for (int c = 0; c < 6; ++c) {
-        for (int r = 0; r < 6; ++r) slope(r, c) *= weights(c);
+        for (int r = 0; r < 6; ++r) slope(r, c) *= w(c);
       }
     }
     Matrix jacobian;  // I − 𝒞' (I − a ∘ w)

@@ -49,16 +49,18 @@ class LocalTriple {
     }
     shift_ =
         Vector3<Scalar>(set.shift(0), planar ? Scalar(0) : set.shift(1), set.shift(planar ? 1 : 2));
-    shifted_velocity_ = w * shift_;
-    plain_ = scale_[0] == Scalar(1) && scale_[1] == Scalar(1) &&
-             !(shift_.cwiseAbs().maxCoeff() > Scalar(0));
+    plain_ = scale_[0] == Scalar(1) && scale_[1] == Scalar(1);
+    for (int r = 0; r < 3; ++r) {
+      shifted_velocity_(r) = w(r, 0) * shift_(0) + w(r, 1) * shift_(1) + w(r, 2) * shift_(2);
+      plain_ = plain_ && shift_(r) == Scalar(0);
+    }
     for (int k = 0; k < 2; ++k) {
-      w.row(k) *= scale_[k];
-      w.col(k) *= scale_[k];
+      for (int r = 0; r < 3; ++r) w(k, r) *= scale_[k];
+      for (int r = 0; r < 3; ++r) w(r, k) *= scale_[k];
       if (!(w(k, k) > Scalar(0))) w(k, k) = w(1 - k, 1 - k);  // a row that is not there
     }
     proximal_ = proximal_weight(w, scale);
-    w.diagonal().array() += proximal_;
+    for (int k = 0; k < 3; ++k) w(k, k) += proximal_;
     block_ = Block(w);
   }
 
@@ -96,10 +98,9 @@ class LocalTriple {
 
  private:
   Scalar solve_scaled(Vector3<Scalar> velocity, Scalar* impulse) noexcept {
-    velocity -= shifted_velocity_;
-    for (int k = 0; k < 2; ++k) velocity(k) *= scale_[k];
     for (int k = 0; k < 3; ++k) {
       const Scalar scale = k < 2 ? scale_[k] : Scalar(1);
+      velocity(k) = (velocity(k) - shifted_velocity_(k)) * scale;
       if (scale > Scalar(0)) velocity(k) -= proximal_ * (impulse[k] + shift_(k)) / scale;
     }
     const auto contact = block_.solve(velocity, friction_, ratio_);

@@ -8,17 +8,21 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/projection_rounding.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The values of rounded rows, as a block takes them.
-template <typename Rows, std::floating_point Scalar>
-[[nodiscard]] Rows values_of(const RoundedRows<Scalar>& rows) noexcept {
-  Rows values = Rows::Zero();
-  for (Index i = 0; i < values.size(); ++i) values(i) = rows[std::size_t(i)].value;
-  return values;
+/// P of the values of rounded rows, as computed; zero where they are not finite.
+template <std::floating_point Scalar>
+[[nodiscard]] RowNumbers<Scalar> nearest_value(const ImpulseSet<Scalar>& set,
+                                               const RowNumbers<Scalar>& weights,
+                                               const RoundedRows<Scalar>& trial) noexcept {
+  RowNumbers<Scalar> y, nearest = RowNumbers<Scalar>::Zero();
+  for (Index i = 0; i < y.size(); ++i) y(i) = trial[std::size_t(i)].value;
+  if (all_finite(y.data(), y.size())) nearest = nearest_impulse(set, weights, y);
+  return nearest;
 }
 
 /// Sums that make up a natural map error.
@@ -47,9 +51,7 @@ class CheckedMap {
     for (int i = 0; i < set.rows; ++i) {
       trial[std::size_t(i)] = Number(gamma(i)) - lifted[std::size_t(i)] / w;
     }
-    const RowNumbers<Scalar> y = values_of<RowNumbers<Scalar>>(trial);
-    RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
-    if (y.allFinite()) nearest = nearest_impulse(set, ones, y);
+    const RowNumbers<Scalar> nearest = nearest_value(set, ones, trial);
     const RowNumbers<Scalar> doubt = ProjectionRounding<Scalar>(set, ones, trial, nearest).rows();
     for (int i = 0; i < set.rows; ++i) {
       const Number miss = (Number(gamma(i)) - Number(nearest(i), doubt(i))) * w;
@@ -93,14 +95,14 @@ template <std::floating_point Scalar>
                                                  const RoundedRows<Scalar>& u) noexcept {
   using Number = RoundedNumber<Scalar>;
   Number lift;
-  visit_friction_blocks(set, [&](const auto& block) {
+  for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
     Number squared;
     for (int k = 0; k < block.size; ++k) {
       const Number part = Number(block.mu(k)) * u[std::size_t(block.row(k))];
       squared += part * part;
     }
     lift += square_root(squared);
-  });
+  }
   return lift;
 }
 

@@ -57,9 +57,15 @@ struct PackedBlock {
     }
   }
 
+  /// D y.
+  [[nodiscard]] Rows unscaled(const Rows& y) const noexcept {
+    Rows result;
+    for (int i = 0; i < 6; ++i) result(i) = scale(i) * y(i);
+    return result;
+  }
   /// γ_s = D⁻¹ γ(D y_s) of a law.
   [[nodiscard]] Rows impulse_scaled(FrictionLaw law, const Rows& trial) const noexcept {
-    const Rows y = scale.cwiseProduct(trial);
+    const Rows y = unscaled(trial);
     const Rows gamma = law == FrictionLaw::coulomb ? coulomb_impulse(set, regularization, y)
                                                    : nearest_impulse(set, regularization, y);
     Rows impulse = Rows::Zero();
@@ -82,11 +88,11 @@ struct PackedBlock {
   }
   /// D⁻¹ G D⁻¹ of the convex law, no larger than the identity, by components.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
-    return scale_curvature(impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
+    return scale_curvature(impulse_curvature(set, regularization, unscaled(trial)));
   }
   /// The same of Coulomb's law, which need not be symmetric.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature_of_coulomb(const Rows& trial) const noexcept {
-    return scale_curvature(coulomb_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
+    return scale_curvature(coulomb_curvature(set, regularization, unscaled(trial)));
   }
   /// The region of intervals that holds the trial impulse, one bit per row: set where the row is
   /// within its bounds. It fixes the curvature. −1 for cones, whose curvature changes inside a

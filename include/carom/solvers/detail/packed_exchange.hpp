@@ -81,13 +81,15 @@ IdleMeasures<Scalar> PackedExchange<Scalar>::take_guess(const VectorX<Scalar>& v
   for (Index b = 0; b < problem_.body_count() && !none; ++b) {
     if (graph_.slot_of(b) >= 0) continue;
     const auto [start, size] = problem_.body(b);
-    const auto change =
-        velocity.segment(start, size) - problem_.free_velocity().segment(start, size);
-    const auto momentum = problem_.momentum_matrix(b);
+    const Scalar* const momentum = problem_.momentum_matrix(b).data();
+    const Scalar* const v = velocity.data() + start;
+    const Scalar* const v_free = problem_.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
-      idle.residual_squared += momentum.col(c).dot(change) * change(c);
+      Scalar pushed(0);
+      for (Index r = 0; r < size; ++r) pushed += momentum[c * size + r] * (v[r] - v_free[r]);
+      idle.residual_squared += pushed * (v[c] - v_free[c]);
     }
-    idle.free_squared += free.segment(start, size).squaredNorm();
+    idle.free_squared += squared_norm(free.data() + start, size);
   }
   return idle;
 }
@@ -119,7 +121,7 @@ void PackedExchange<Scalar>::give_velocities(const Moved& moved, VectorX<Scalar>
     for (Index b = begin; b < end; ++b) {
       if (graph_.slot_of(b) >= 0) continue;
       const auto [start, size] = problem_.body(b);
-      velocity.segment(start, size) = problem_.free_velocity().segment(start, size);
+      std::copy_n(problem_.free_velocity().data() + start, size, velocity.data() + start);
     }
   });
 }

@@ -70,6 +70,16 @@ class PackedProblem {
     row_square3,
     parameter_count
   };
+  /// The parameter of a component: R, v̂, and the squared norm of its row.
+  [[nodiscard]] static constexpr Parameter weight(int component) noexcept {
+    return component < 2 ? tangent : normal;
+  }
+  [[nodiscard]] static constexpr Parameter bias(int component) noexcept {
+    return Parameter(bias1 + component);
+  }
+  [[nodiscard]] static constexpr Parameter row_square(int component) noexcept {
+    return Parameter(row_square1 + component);
+  }
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
     return parameters_.data() + which * part_size_;
   }

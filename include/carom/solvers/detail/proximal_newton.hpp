@@ -92,13 +92,13 @@ class ProximalNewton {
     at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
       const PartNumbers<Scalar, Parts> trial =
           read_parts(block, centre_.data()) -
-          read_parts(block, velocity).cwiseQuotient(softness(at, block));
+          quotients(read_parts(block, velocity), softness(at, block));
       const PartNumbers<Scalar, Parts> answer =
           ActiveBlock<Scalar, Parts>::nearest(block, at.yardstick.law, trial);
       const PartNumbers<Scalar, Parts> gap = read_parts(block, impulse) - answer;
       write_parts(block, answer, answer_.data());
       write_parts(block, gap, gap_.data());
-      if (counts_block(at.system, i)) squared += block.inverse_mass * gap.squaredNorm();
+      if (counts_block(at.system, i)) squared += block.inverse_mass * gap.squared_norm();
     });
     return sqrt(total_of(at.system, std::array<Scalar, 1>{squared})[0]);
   }
@@ -120,7 +120,7 @@ void ProximalNewton<System>::search(Search& at) {
   at.softness = Scalar(schedule.softness);
   at.minimises = at.yardstick.law == FrictionLaw::convex;
   at.for_each([&](Index, const auto& block) {
-    at.minimises = at.minimises && block.regularization.isZero(Scalar(0));
+    at.minimises = at.minimises && block.regularization.is_zero();
   });
   at.minimises = agreed(at.system, at.minimises);
   int failures = 0, successes = 0;
@@ -196,7 +196,7 @@ bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
     const auto impulse = read_parts(block, at.iterate.impulse());
     const PartNumbers<Scalar, Parts> velocity =
         read_parts(block, at.iterate.velocity()) +
-        added.cwiseProduct(impulse - read_parts(block, centre_.data()));
+        products(added, impulse - read_parts(block, centre_.data()));
     BlockResponse<Scalar, Parts> response;
     ActiveBlock<Scalar, Parts>::write(soft, at.yardstick.law, impulse, velocity, response);
     if constexpr (Parts == 1) {
@@ -225,9 +225,9 @@ auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
     const auto step = read_parts(block, at.memory.step.data());
     const PartNumbers<Scalar, Parts> impulse =
         read_parts(block, at.iterate.impulse()) + share * step;
-    const PartNumbers<Scalar, Parts> velocity = read_parts(block, at.iterate.velocity()) +
-                                                share * (read_parts(block, at.memory.moved.data()) +
-                                                         block.regularization.cwiseProduct(step));
+    const PartNumbers<Scalar, Parts> velocity =
+        read_parts(block, at.iterate.velocity()) +
+        share * (read_parts(block, at.memory.moved.data()) + products(block.regularization, step));
     write_parts(block, impulse, trial_impulse_.data());
     write_parts(block, velocity, trial_velocity_.data());
   });

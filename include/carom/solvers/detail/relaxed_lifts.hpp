@@ -22,19 +22,18 @@ class RelaxedLifts {
   /// Lifts of zero.
   void reset(Index blocks) {
     for (Growing<VectorX<Scalar>>* numbers : {&lifts_, &turns_, &shares_}) numbers->grow(blocks);
-    lifts_.setZero();
-    turns_.setZero();
-    shares_.setOnes();
+    std::fill_n(lifts_.data(), blocks, Scalar(0));
+    std::fill_n(turns_.data(), blocks, Scalar(0));
+    std::fill_n(shares_.data(), blocks, Scalar(1));
   }
   [[nodiscard]] const Scalar& operator()(Index block) const noexcept { return lifts_(block); }
 
   /// Moves a block's lift towards that of its velocities.
   /// @param velocity  u of the block's rows.
   /// @return  the lift of these velocities.
-  template <typename Rows>
-  Scalar move(Index block, const ImpulseSet<Scalar>& set, const Rows& velocity) noexcept {
+  Scalar move(Index block, const ImpulseSet<Scalar>& set, const Scalar* velocity) noexcept {
     RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
-    rows.head(velocity.size()) = velocity;
+    std::copy_n(velocity, set.rows, rows.data());
     const Scalar lift = de_saxce_lift(set, rows), change = lift - lifts_(block);
     Scalar& share = shares_(block);
     share = change * turns_(block) < Scalar(0)

@@ -108,9 +108,13 @@ class SmallProblem {
 
 template <RealScalar Scalar>
 void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem) noexcept {
-  for (Index k = 0; k < count_; ++k) order_[k] = k;
-  std::sort(order_, order_ + count_,
-            [&](Index a, Index b) { return friction_contact_precedes(problem, a, b); });
+  for (Index k = 0; k < count_; ++k) {
+    Index place = k;  // behind those that precede it: there are few
+    for (; place > 0 && friction_contact_precedes(problem, k, order_[place - 1]); --place) {
+      order_[place] = order_[place - 1];
+    }
+    order_[place] = k;
+  }
 }
 
 template <RealScalar Scalar>

@@ -29,8 +29,7 @@ class SmallSolver {
                             const NewtonLimits<Scalar>& limits, Scalar* impulse,
                             Scalar* contact_velocity) noexcept {
     problem_.gather(problem, velocity);
-    const auto report = problem_.size() == 6 ? solve_as<6>(problem, velocity, limits)
-                                             : solve_as<0>(problem, velocity, limits);
+    const auto report = iterate(problem, velocity, limits);
     for (Index k = 0; k < problem_.count(); ++k) {
       const Index row = 3 * problem_.contact_at(k);
       for (int c = 0; c < 3; ++c) {
@@ -42,9 +41,8 @@ class SmallSolver {
   }
 
  private:
-  template <int Size>
-  SolveReport<Scalar> solve_as(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                               const NewtonLimits<Scalar>& limits) noexcept;
+  SolveReport<Scalar> iterate(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                              const NewtonLimits<Scalar>& limits) noexcept;
 
   SmallProblem<Scalar> problem_;
 };
@@ -52,11 +50,10 @@ class SmallSolver {
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <int Size>
-SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& problem,
-                                                  VectorX<Scalar>& velocity,
-                                                  const NewtonLimits<Scalar>& limits) noexcept {
-  SmallState<Scalar, Size> state(problem_);
+SolveReport<Scalar> SmallSolver<Scalar>::iterate(const ContactProblem<Scalar>& problem,
+                                                 VectorX<Scalar>& velocity,
+                                                 const NewtonLimits<Scalar>& limits) noexcept {
+  SmallState<Scalar> state(problem_);
   state.evaluate();
   SolveReport<Scalar> report;
   report.residual_target = limits.tolerance;
@@ -66,7 +63,7 @@ SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& 
   };
   const auto met = [&] { return meets_tolerance(state.residual, scale(), limits.tolerance); };
   if (!met()) {
-    report.status = SmallNewton<Scalar, Size>(state, limits).solve(report.iterations);
+    report.status = SmallNewton<Scalar>(state, limits).solve(report.iterations);
     // A guess from which the numbers leave their range is returned as it was.
     if (state.residual <= (std::numeric_limits<Scalar>::max)()) {
       std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),

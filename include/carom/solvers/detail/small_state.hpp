@@ -14,8 +14,7 @@ namespace detail {
 
 /// The cost ℓ of a small problem and its derivatives at an iterate, equal but for rounding to those
 /// of IslandState. A view of the problem.
-/// @tparam Size  velocities; 0 for any number.
-template <RealScalar Scalar, int Size>
+template <RealScalar Scalar>
 class SmallState {
  public:
   using Problem = SmallProblem<Scalar>;
@@ -43,41 +42,29 @@ class SmallState {
   Scalar gross_squared = 0;   ///< Σ ‖Ĵₖ‖² γₖ² over the rows
 
   [[nodiscard]] Problem& problem() const noexcept { return problem_; }
-  [[nodiscard]] Index size() const noexcept { return Size > 0 ? Index(Size) : problem_.size(); }
-  [[nodiscard]] Index lanes() const noexcept {
-    return Size > 0 ? lanes_above(Size) : problem_.lanes();
+  [[nodiscard]] Index size() const noexcept { return problem_.size(); }
+  [[nodiscard]] Index lanes() const noexcept { return problem_.lanes(); }
+  [[nodiscard]] Lane in_vector(int name, Index i) const noexcept {
+    return Lane::at(problem_.vector(name) + i);
   }
-  /// Calls visit(i) for the first of each register of a vector.
-  template <typename Visit>
-  void for_each_lane(const Visit& visit) const noexcept {
-    for (Index i = 0; i < lanes(); i += row_lanes) visit(i);
-  }
-  /// Calls visit(k) for the first of each register of an array.
-  template <typename Visit>
-  void for_each_block(const Visit& visit) const noexcept {
-    for (Index k = 0; k < problem_.padded(); k += row_lanes) visit(k);
-  }
-  [[nodiscard]] auto in_vector(int name, Index i) const noexcept {
-    return lanes_at(problem_.vector(name) + i);
-  }
-  [[nodiscard]] auto in_array(int name, Index k) const noexcept {
-    return lanes_at(problem_.array(name) + k);
+  [[nodiscard]] Lane in_array(int name, Index k) const noexcept {
+    return Lane::at(problem_.array(name) + k);
   }
   void copy(int from, int to) const noexcept {
-    for_each_lane([&](Index i) { in_vector(to, i) = in_vector(from, i); });
+    std::copy_n(problem_.vector(from), lanes(), problem_.vector(to));
   }
   [[nodiscard]] Scalar dot(int a, int b) const noexcept {
     Lane sum = Lane::Zero();
-    for_each_lane([&](Index i) { sum += in_vector(a, i) * in_vector(b, i); });
+    for (Index i = 0; i < lanes(); i += row_lanes) sum += in_vector(a, i) * in_vector(b, i);
     return sum.sum();
   }
   /// d·(w − w*)
   [[nodiscard]] Scalar dot_change(int direction) const noexcept {
     Lane sum = Lane::Zero();
-    for_each_lane([&](Index i) {
+    for (Index i = 0; i < lanes(); i += row_lanes) {
       sum +=
           in_vector(direction, i) * (in_vector(Problem::whitened, i) - in_vector(Problem::free, i));
-    });
+    }
     return sum.sum();
   }
 
@@ -89,8 +76,8 @@ class SmallState {
 
 // --- implementation ---
 
-template <RealScalar Scalar, int Size>
-void SmallState<Scalar, Size>::multiply(int vector, Index k, Lane (&result)[3]) const noexcept {
+template <RealScalar Scalar>
+void SmallState<Scalar>::multiply(int vector, Index k, Lane (&result)[3]) const noexcept {
   for (Lane& sum : result) sum.setZero();
   const Scalar* const x = problem_.vector(vector);
   const Scalar* row = problem_.rows_by_contact() + k;
@@ -100,22 +87,22 @@ void SmallState<Scalar, Size>::multiply(int vector, Index k, Lane (&result)[3]) 
   }
 }
 
-template <RealScalar Scalar, int Size>
-void SmallState<Scalar, Size>::write_trial(const Lane (&velocity)[3], int trial,
-                                           Index k) const noexcept {
+template <RealScalar Scalar>
+void SmallState<Scalar>::write_trial(const Lane (&velocity)[3], int trial, Index k) const noexcept {
   for (int c = 0; c < 3; ++c) {
     const int inverse = c < 2 ? Problem::inverse_tangent : Problem::inverse_normal;
-    in_array(trial + c, k) = (in_array(Problem::bias + c, k) - velocity[c]) * in_array(inverse, k);
+    const Lane y = (in_array(Problem::bias + c, k) - velocity[c]) * in_array(inverse, k);
+    y.write_to(problem_.array(trial + c) + k);
   }
 }
 
-template <RealScalar Scalar, int Size>
-bool SmallState<Scalar, Size>::project_trials(int trial, int impulse) const noexcept {
+template <RealScalar Scalar>
+bool SmallState<Scalar>::project_trials(int trial, int impulse) const noexcept {
   const auto at = [&](int name) { return problem_.array(name); };
   Lane sizes = Lane::Zero();
-  for_each_block([&](Index k) {
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
     for (int c = 0; c < 3; ++c) sizes += in_array(trial + c, k).abs();
-  });
+  }
   if (!(sizes.sum() <= (std::numeric_limits<Scalar>::max)())) return false;
   project(FrictionConeBatch<Scalar>{problem_.padded(),
                                     {at(trial), at(trial + 1), at(trial + 2)},
@@ -126,15 +113,15 @@ bool SmallState<Scalar, Size>::project_trials(int trial, int impulse) const noex
   return true;
 }
 
-template <RealScalar Scalar, int Size>
-void SmallState<Scalar, Size>::evaluate() noexcept {
+template <RealScalar Scalar>
+void SmallState<Scalar>::evaluate() noexcept {
   using std::sqrt;
-  for_each_block([&](Index k) {
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
     Lane velocity[3];
     multiply(Problem::whitened, k, velocity);
-    for (int c = 0; c < 3; ++c) in_array(Problem::velocity + c, k) = velocity[c];
+    for (int c = 0; c < 3; ++c) velocity[c].write_to(problem_.array(Problem::velocity + c) + k);
     write_trial(velocity, Problem::trial, k);
-  });
+  }
   if (!project_trials(Problem::trial, Problem::impulse)) {
     std::fill_n(problem_.array(Problem::impulse), 3 * problem_.padded(), Scalar(0));
     residual = std::numeric_limits<Scalar>::infinity();
@@ -143,7 +130,7 @@ void SmallState<Scalar, Size>::evaluate() noexcept {
   const Scalar* const gamma = problem_.array(Problem::impulse);
   const Index stride = problem_.padded();
   Lane free_sum = Lane::Zero(), pushed_sum = free_sum, gradient_sum = free_sum, gross = free_sum;
-  for_each_lane([&](Index i) {
+  for (Index i = 0; i < lanes(); i += row_lanes) {
     Lane sum[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
     const Scalar* column = problem_.columns() + i;
     for (Index k = 0; k < problem_.count(); ++k) {
@@ -154,48 +141,48 @@ void SmallState<Scalar, Size>::evaluate() noexcept {
     const Lane momentum = sum[0] + sum[1] + sum[2];
     const Lane free = in_vector(Problem::free, i);
     const Lane gradient = in_vector(Problem::whitened, i) - free - momentum;
-    in_vector(Problem::momentum, i) = momentum;
-    in_vector(Problem::gradient, i) = gradient;
+    momentum.write_to(problem_.vector(Problem::momentum) + i);
+    gradient.write_to(problem_.vector(Problem::gradient) + i);
     free_sum += free.square();
     pushed_sum += momentum.square();
     gradient_sum += gradient.square();
-  });
-  for_each_block([&](Index k) {
+  }
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
     for (int c = 0; c < 3; ++c) {
       gross += in_array(Problem::row_square + c, k) * in_array(Problem::impulse + c, k).square();
     }
-  });
+  }
   residual = sqrt(gradient_sum.sum());
   free_squared = free_sum.sum();
   pushed_squared = pushed_sum.sum();
   gross_squared = gross.sum();
 }
 
-template <RealScalar Scalar, int Size>
-Scalar SmallState<Scalar, Size>::cost_of(const Scalar& change_squared, int impulse) const noexcept {
+template <RealScalar Scalar>
+Scalar SmallState<Scalar>::cost_of(const Scalar& change_squared, int impulse) const noexcept {
   Lane sum = Lane::Zero();
-  for_each_block([&](Index k) {
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
     sum += in_array(Problem::tangent, k) *
                (in_array(impulse, k).square() + in_array(impulse + 1, k).square()) +
            in_array(Problem::normal, k) * in_array(impulse + 2, k).square();
-  });
+  }
   return (change_squared + sum.sum()) / 2;
 }
 
-template <RealScalar Scalar, int Size>
-Scalar SmallState<Scalar, Size>::cost() const noexcept {
+template <RealScalar Scalar>
+Scalar SmallState<Scalar>::cost() const noexcept {
   if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
     return std::numeric_limits<Scalar>::infinity();
   }
   Lane change = Lane::Zero();
-  for_each_lane([&](Index i) {
+  for (Index i = 0; i < lanes(); i += row_lanes) {
     change += (in_vector(Problem::whitened, i) - in_vector(Problem::free, i)).square();
-  });
+  }
   return cost_of(change.sum(), Problem::impulse);
 }
 
-template <RealScalar Scalar, int Size>
-Scalar SmallState<Scalar, Size>::cost_ahead(const Scalar& change_squared) const noexcept {
+template <RealScalar Scalar>
+Scalar SmallState<Scalar>::cost_ahead(const Scalar& change_squared) const noexcept {
   if (!project_trials(Problem::trial_ahead, Problem::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "carom/cones/friction_cone.hpp"
@@ -14,9 +15,10 @@ namespace detail {
 /// Sweeps over the contacts of a small problem from the impulses of the iterate last evaluated, and
 /// leaves the velocity w = w* + Ĵᵀγ that they lead to as the iterate. Each contact in turn takes
 /// the impulse that would be best if its own block of W were its largest diagonal entry times I.
-template <RealScalar Scalar, int Size>
-void sweep_small_contacts(const SmallState<Scalar, Size>& state) noexcept {
-  static_assert(Size <= row_lanes, "velocities are to fit one register");
+/// @pre  the velocities fit one RowLanes.
+template <RealScalar Scalar>
+void sweep_small_contacts(const SmallState<Scalar>& state) noexcept {
+  using std::abs;
   using Problem = SmallProblem<Scalar>;
   Problem& problem = state.problem();
   RowLanes<Scalar> whitened =
@@ -33,12 +35,14 @@ void sweep_small_contacts(const SmallState<Scalar, Size>& state) noexcept {
         {at(Problem::row_square), at(Problem::row_square + 1), at(Problem::row_square + 2)});
     const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
     Vector3<Scalar> trial;
+    Scalar size(0);
     for (int c = 0; c < 3; ++c) {
       trial(c) =
           (at(Problem::bias + c) - (columns[c] * whitened).sum() + own * impulse[c * stride]) /
           (c < 2 ? weights.tangent : weights.normal);
+      size += abs(trial(c));
     }
-    if (!(trial.cwiseAbs().sum() <= (std::numeric_limits<Scalar>::max)())) break;
+    if (!(size <= (std::numeric_limits<Scalar>::max)())) break;
     const Vector3<Scalar> next =
         project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
     for (int c = 0; c < 3; ++c) {
@@ -46,7 +50,7 @@ void sweep_small_contacts(const SmallState<Scalar, Size>& state) noexcept {
       impulse[c * stride] = next(c);
     }
   }
-  state.in_vector(Problem::whitened, 0) = whitened;
+  whitened.write_to(problem.vector(Problem::whitened));
 }
 
 }  // namespace detail
