@@ -173,7 +173,8 @@ TEST_CASE("ellipsoidal_cone: the scalar root takes few steps", "[cones][law]") {
       const auto cone = draw_ellipsoid<6>(source, expected.decades);
       const Vector<double, 6> weights = draw_weights(cone, source, expected.decades);
       const Vector<double, 6> y = source.vector<6>(expected.decades);
-      const carom::detail::EllipsoidProjection<double> k(6, cone.friction.data(), weights.data(), y.data());
+      const carom::detail::EllipsoidProjection<double> k(6, cone.friction.data(), weights.data(),
+                                                         y.data());
       if (k.region != ConeRegion::slide || k.only_drops) continue;
       most.see(k.section.steps, expected.most, cone, weights, y);
       total += k.section.steps;
@@ -192,7 +193,8 @@ TEST_CASE("ellipsoidal_cone: the scalar root never needs its step limit", "[cone
     const auto cone = draw_ellipsoid<4>(source, 12);
     const Vector<double, 4> weights = draw_weights(cone, source, 12);
     const Vector<double, 4> y = source.vector<4>(12);
-    const carom::detail::EllipsoidProjection<double> k(4, cone.friction.data(), weights.data(), y.data());
+    const carom::detail::EllipsoidProjection<double> k(4, cone.friction.data(), weights.data(),
+                                                       y.data());
     most.see(k.section.steps, carom::detail::ellipsoid_step_limit - 1, cone, weights, y);
   }
   most.check(4000);

@@ -172,9 +172,8 @@ CAROM_DEVICE void with_ellipsoid(int dimension, const Scalar* friction, const Sc
 /// y is.
 template <int Room = 5, typename Scalar>
 CAROM_DEVICE ConeRegion write_ellipsoid_nearest(int dimension, const Scalar* friction,
-                                                              const Scalar* weights,
-                                                              const Scalar* y,
-                                                              Scalar* point) noexcept {
+                                                const Scalar* weights, const Scalar* y,
+                                                Scalar* point) noexcept {
   ConeRegion region{};
   with_ellipsoid<Room>(dimension, friction, weights, y, [&](const auto& k) {
     k.write_point(y, point);

@@ -53,8 +53,7 @@ inline constexpr int entry_room = Cone::dimension > 6 ? Cone::dimension : 6;
 template <SharedNormalCone Cone>
 [[nodiscard]] CAROM_DEVICE constexpr ConeLayout<block_room<Cone>> layout_of() noexcept {
   constexpr auto blocks = Cone::blocks;  // on a device there are no static members
-  ConeLayout<block_room<Cone>> layout{
-      Cone::dimension, Cone::normal_index, int(blocks.size()), {}};
+  ConeLayout<block_room<Cone>> layout{Cone::dimension, Cone::normal_index, int(blocks.size()), {}};
   for (std::size_t b = 0; b < blocks.size(); ++b) layout.blocks[b] = blocks[b];
   return layout;
 }
@@ -75,13 +74,13 @@ CAROM_DEVICE void write_bounds(const Cone& cone,
 template <typename Scalar, int Entries = 6, int Blocks = 3>
 struct SharedNormal {
   ConeLayout<Blocks> layout;
-  Scalar weights[Entries];      ///< R / 2^(its largest exponent)
-  Scalar y[Entries];            ///< y / 2^exponent
-  Scalar friction[Blocks];      ///< μ_b
-  Scalar norm[Blocks];          ///< ‖y_b‖
-  bool slides[Blocks] = {};     ///< whether ‖y_b‖ > μ_b γₙ
-  Scalar resistance;            ///< Rₙ + Σ μ_b² R_b over sliding blocks
-  Scalar drive;                 ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
+  Scalar weights[Entries];   ///< R / 2^(its largest exponent)
+  Scalar y[Entries];         ///< y / 2^exponent
+  Scalar friction[Blocks];   ///< μ_b
+  Scalar norm[Blocks];       ///< ‖y_b‖
+  bool slides[Blocks] = {};  ///< whether ‖y_b‖ > μ_b γₙ
+  Scalar resistance;         ///< Rₙ + Σ μ_b² R_b over sliding blocks
+  Scalar drive;              ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   int exponent;
   ConeRegion region = ConeRegion::stick;
 
@@ -221,9 +220,9 @@ CAROM_DEVICE void with_shared_normal(const ConeLayout<Blocks>& cone, const Scala
 /// Writes the nearest point to y, and says in which region y is.
 /// @param bounds  μ_b.
 template <int Entries = 6, typename Scalar, int Blocks>
-CAROM_DEVICE ConeRegion write_nearest(const ConeLayout<Blocks>& cone,
-                                                    const Scalar* bounds, const Scalar* weights,
-                                                    const Scalar* y, Scalar* point) noexcept {
+CAROM_DEVICE ConeRegion write_nearest(const ConeLayout<Blocks>& cone, const Scalar* bounds,
+                                      const Scalar* weights, const Scalar* y,
+                                      Scalar* point) noexcept {
   ConeRegion region{};
   with_shared_normal<Entries>(cone, bounds, weights, y, [&](const auto& k) {
     k.write_point(y, point);

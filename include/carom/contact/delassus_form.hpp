@@ -58,8 +58,8 @@ class DelassusForm {
         load(r) -= block.bias_velocity()(r);
         if (!block.law().rigid) weights(r) = block.law().regularization(r);
       }
-      dual.add_contact(block.law().set, Eigen::Map<const VectorX<Scalar>>(load.data(), block.rows()),
-                       weights);
+      dual.add_contact(block.law().set,
+                       Eigen::Map<const VectorX<Scalar>>(load.data(), block.rows()), weights);
     });
   }
 
@@ -90,8 +90,8 @@ class DelassusForm {
     }
   }
 
-  /// Calls visit(row of Ĵ on one side, the body's unknowns, place of the row in parts) for every row
-  /// of every block, on every side.
+  /// Calls visit(row of Ĵ on one side, the body's unknowns, place of the row in parts) for every
+  /// row of every block, on every side.
   template <typename Visit>
   void for_each_row(const Visit& visit) const noexcept {
     for (Index i = 0; i < problem_->block_count(); ++i) {

@@ -84,8 +84,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   [[nodiscard]] Fault check_contact(const ImpulseSet<Scalar>& set,
                                     const Eigen::MatrixBase<LoadType>& load,
                                     const Rows& regularization = Rows::Zero()) const {
-    return detail::delassus_contact_fault(count(), set, load.size(), rows_of(load),
-                                          regularization);
+    return detail::delassus_contact_fault(count(), set, load.size(), rows_of(load), regularization);
   }
 
   /// Adds to W_ij, and the transpose to W_ji if i ≠ j.

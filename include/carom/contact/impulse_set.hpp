@@ -214,7 +214,8 @@ template <RealScalar Scalar>
   }
   const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
   if (set.shape == ImpulseShape::friction) {
-    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
+    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)),
+        w(weights(0), weights(1), weights(2));
     const Vector3<Scalar> point = project(FrictionCone<Scalar>{set.friction(0)}, w, trial).point;
     for (int i = 0; i < 3; ++i) nearest(i) = point(i);
   } else if (detail::is_ellipsoidal(set.shape)) {
@@ -222,8 +223,8 @@ template <RealScalar Scalar>
     detail::write_ellipsoid_nearest(set.rows, mu.each, weights.data(), moved.data(),
                                     nearest.data());
   } else {
-    detail::write_nearest(detail::shared_layout(set.shape), set.friction.data(),
-                                weights.data(), moved.data(), nearest.data());
+    detail::write_nearest(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
+                          moved.data(), nearest.data());
   }
   for (int i = 0; i < set.rows; ++i) nearest(i) -= set.shift(i);
   return nearest;
@@ -256,7 +257,8 @@ template <RealScalar Scalar>
   const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
   Scalar slope[36];
   if (set.shape == ImpulseShape::friction) {
-    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
+    const Vector3<Scalar> trial(moved(0), moved(1), moved(2)),
+        w(weights(0), weights(1), weights(2));
     const SquareMatrix<Scalar, 3> own =
         projection_derivative(FrictionCone<Scalar>{set.friction(0)}, w, trial);
     for (int j = 0; j < 3; ++j) {

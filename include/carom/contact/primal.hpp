@@ -75,8 +75,8 @@ template <RealScalar Scalar>
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
     const Scalar* const momentum = problem.momentum_matrix(b).data();
-    const Scalar *const v = velocity.data() + start,
-                 *const free = problem.free_velocity().data() + start;
+    const Scalar *const v = velocity.data() + start, *const free =
+                                                         problem.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
       Scalar moved(0);
       for (Index r = 0; r < size; ++r) moved += momentum[r + c * size] * (v[r] - free[r]);
@@ -107,8 +107,9 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
                     VectorX<Scalar>& gradient) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   gradient.setZero(problem.velocity_count());
-  problem.for_each_block(
-      [&](const auto& block) { block.add_momentum(typename BlockView<Scalar>::Rows(-block.impulse(velocity)), gradient); });
+  problem.for_each_block([&](const auto& block) {
+    block.add_momentum(typename BlockView<Scalar>::Rows(-block.impulse(velocity)), gradient);
+  });
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
     const Scalar* const momentum = problem.momentum_matrix(b).data();

@@ -8,6 +8,7 @@
 
 #include "carom/contact/detail/block_error.hpp"
 #include "carom/contact/detail/block_scales.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 
 namespace carom {
@@ -92,7 +93,9 @@ class AnswerJudge {
         result.block_error = found;
         result.block = block.number();
       }
-      add_impulse(block, gamma);
+      for (int s = 0; s < block.side_count(); ++s) {
+        add_impulse(block.side(s), block.rows(), gamma.data());
+      }
     });
     for (Index b = 0; b < problem.body_count(); ++b) {
       judge_body(problem, b, velocity.data(), result);
@@ -140,22 +143,18 @@ class AnswerJudge {
     const ErrorSum<Scalar> without = judge(without_overlap);
     return without.largest < asked.largest ? without : asked;
   }
-  /// Adds Ĵᵀγ of a block to the momenta of its bodies, and its size to what acts on them.
-  template <typename Block>
-  void add_impulse(const Block& block, const typename Block::Rows& impulse) noexcept {
+  /// Adds Ĵᵀγ of one side of a block to the momentum of its body, and its size to what acts on it.
+  void add_impulse(const BlockSide<Scalar>& side, int rows, const Scalar* impulse) noexcept {
     using std::sqrt;
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto columns = block.whitened_columns(s);
-      const auto [start, size] = block.side(s).range;
-      Scalar squared(0);
-      for (Index i = 0; i < size; ++i) {
-        Scalar own(0);
-        for (int row = 0; row < block.rows(); ++row) own += impulse(row) * columns(i, row);
-        pushed_[start + i] += own;
-        squared += own * own;
-      }
-      gross_[block.side(s).body] += sqrt(squared);
+    const auto [start, size] = side.range;
+    Scalar squared(0);
+    for (Index i = 0; i < size; ++i) {
+      Scalar own(0);
+      for (int row = 0; row < rows; ++row) own += impulse[row] * side.whitened[row * size + i];
+      pushed_[start + i] += own;
+      squared += own * own;
     }
+    gross_[side.body] += sqrt(squared);
   }
   void judge_body(const ContactProblem<Scalar>& problem, Index body, const Scalar* velocity,
                   AnswerError<Scalar>& result) noexcept {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "carom/contact/dual.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"

@@ -23,9 +23,7 @@ struct EllipsoidSection {
   struct Tangent {
     Scalar numbers[Room];
     [[nodiscard]] CAROM_DEVICE Scalar& operator[](int i) noexcept { return numbers[i]; }
-    [[nodiscard]] CAROM_DEVICE const Scalar& operator[](int i) const noexcept {
-      return numbers[i];
-    }
+    [[nodiscard]] CAROM_DEVICE const Scalar& operator[](int i) const noexcept { return numbers[i]; }
   };
   int size;               ///< number of tangents
   Tangent axis;           ///< a_i

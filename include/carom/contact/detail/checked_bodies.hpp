@@ -126,7 +126,8 @@ class CheckedBodies {
   }
 
  private:
-  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const BlockView<Scalar>& block, int s) const noexcept {
+  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const BlockView<Scalar>& block,
+                                                         int s) const noexcept {
     return inverses_[std::size_t(block.side(s).body)];
   }
 

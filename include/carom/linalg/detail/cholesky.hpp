@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/small_vector.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -22,28 +23,28 @@ inline constexpr Index cholesky_panel = 4;
 /// rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
 template <RealScalar Scalar, int Lanes, int Width>
 void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
-  using Rows = Eigen::Array<Scalar, Lanes, 1>;
-  using RowsMap = Eigen::Map<Rows>;
+  using Rows = SmallVector<Scalar, Lanes>;
   Rows sum[std::size_t(Width)];
-  for (int c = 0; c < Width; ++c) sum[c] = RowsMap(a + (first + c) * stride + row);
+  for (int c = 0; c < Width; ++c) sum[c] = Rows::at(a + (first + c) * stride + row);
   for (Index k = 0; k < first; ++k) {
     const Scalar* const column = a + k * stride;
-    const Rows left = RowsMap(const_cast<Scalar*>(column) + row);
-    for (int c = 0; c < Width; ++c) sum[c] -= left * column[first + c];
+    const Rows left = Rows::at(column + row);
+    CAROM_UNROLL
+    for (int c = 0; c < Width; ++c) sum[c] -= column[first + c] * left;
   }
-  for (int c = 0; c < Width; ++c) RowsMap(a + (first + c) * stride + row) = sum[c];
+  for (int c = 0; c < Width; ++c) sum[c].write_to(a + (first + c) * stride + row);
 }
 
 /// The same for the panel's own diagonal block, whose upper triangle stays as it is.
 template <RealScalar Scalar, int Width>
 void update_panel_corner(Scalar* a, Index stride, Index first) noexcept {
-  using Rows = Eigen::Array<Scalar, Width, 1>;
+  using Rows = SmallVector<Scalar, Width>;
   Rows sum[std::size_t(Width)];
-  for (int c = 0; c < Width; ++c) sum[c].setZero();
   for (Index k = 0; k < first; ++k) {
     const Scalar* const column = a + k * stride + first;
-    const Rows left = Eigen::Map<const Rows>(column);
-    for (int c = 0; c < Width; ++c) sum[c] += left * column[c];
+    const Rows left = Rows::at(column);
+    CAROM_UNROLL
+    for (int c = 0; c < Width; ++c) sum[c] += column[c] * left;
   }
   for (int c = 0; c < Width; ++c) {
     for (int r = c; r < Width; ++r) a[(first + c) * stride + first + r] -= sum[c](r);
@@ -87,15 +88,15 @@ template <RealScalar Scalar>
 template <RealScalar Scalar, int Lanes, int Count>
 void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, Index first,
                     Index row) noexcept {
-  using Rows = Eigen::Array<Scalar, Lanes, 1>;
+  using Rows = SmallVector<Scalar, Lanes>;
   Rows left[std::size_t(cholesky_panel)];
-  for (Index c = 0; c < cholesky_panel; ++c) {
-    left[c] = Eigen::Map<const Rows>(lower + (first + c) * stride + row);
-  }
+  CAROM_UNROLL
+  for (Index c = 0; c < cholesky_panel; ++c) left[c] = Rows::at(lower + (first + c) * stride + row);
   for (int k = 0; k < Count; ++k, x += size) {
-    Rows sum = Eigen::Map<const Rows>(x + row);
-    for (Index c = 0; c < cholesky_panel; ++c) sum -= left[c] * x[first + c];
-    Eigen::Map<Rows>(x + row) = sum;
+    Rows sum = Rows::at(x + row);
+    CAROM_UNROLL
+    for (Index c = 0; c < cholesky_panel; ++c) sum -= x[first + c] * left[c];
+    sum.write_to(x + row);
   }
 }
 

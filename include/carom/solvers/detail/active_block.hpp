@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
@@ -191,6 +195,20 @@ class ActiveBlock {
     }
   }
 
+  /// a of every row for a law that clips: 1/w, in proportion to μ² in the rows of a disc.
+  static SmallVector<Scalar, 6> clipping_mobility(const Block& block) noexcept {
+    auto mobility = SmallVector<Scalar, 6>::filled(Scalar(1) / block.inverse_mass);
+    for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(block.set)) {
+      Scalar largest(0);
+      for (int k = 0; k < disc.size; ++k) largest = (std::max)(largest, disc.mu(k));
+      for (int k = 0; k < disc.size; ++k) {
+        const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
+        mobility(disc.row(k)) *= part * part;
+      }
+    }
+    return mobility;
+  }
+
   /// (I − D + D a (R + soft)) dγ = −(γ − 𝒞(y)) − D a du_w.
   static void write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
                             const Numbers& velocity, const Scalar& softness,
@@ -202,18 +220,9 @@ class ActiveBlock {
     const auto by_rows = [&](const Numbers& x) { return Six::at(rows_of_parts(block, x).data()); };
     const Six gamma = by_rows(impulse), u = by_rows(velocity);
     const Six soft = by_rows(block.regularization + Numbers::filled(softness * w));
-    Six mobility = Six::filled(Scalar(1) / w);
     const bool symmetric = law == FrictionLaw::convex || !block.is_cone();
     const bool clips = law == FrictionLaw::coulomb || !block.is_cone();
-    for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(block.set)) {
-      if (!clips) break;
-      Scalar largest(0);
-      for (int k = 0; k < disc.size; ++k) largest = (std::max)(largest, disc.mu(k));
-      for (int k = 0; k < disc.size; ++k) {  // in proportion to μ²
-        const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
-        mobility(disc.row(k)) *= part * part;
-      }
-    }
+    const Six mobility = clips ? clipping_mobility(block) : Six::filled(Scalar(1) / w);
     const Six push = products(mobility, u);
     RowNumbers<Scalar> trial, weights;
     (gamma - push).write_to(trial.data());

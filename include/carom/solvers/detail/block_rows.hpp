@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
@@ -24,8 +23,8 @@ using PartMatrix = SmallMatrix<Scalar, 3 * Parts>;
 template <RealScalar Scalar, int Most>
 struct FrictionDisc {
   int size = 0;
-  std::array<int, std::size_t(Most)> places{};
-  std::array<Scalar, std::size_t(Most)> friction{};
+  int places[Most] = {};
+  Scalar friction[Most] = {};
 };
 
 /// A friction contact among the blocks: three rows (t₁, t₂, n), a cone with one disc of one μ > 0.
@@ -69,7 +68,7 @@ struct BlockRows<Scalar, 2> {
   int parts = 1;
   int normal = -1;  ///< place of the normal; −1 for rows between bounds
   int disc_count = 0;
-  std::array<FrictionDisc<Scalar, 5>, 3> discs{};
+  FrictionDisc<Scalar, 5> discs[most_discs];
   ImpulseSet<Scalar> set;
   Numbers lower, upper;
   Numbers shift;
@@ -79,7 +78,7 @@ struct BlockRows<Scalar, 2> {
   [[nodiscard]] int size() const noexcept { return 3 * parts; }
   [[nodiscard]] bool is_cone() const noexcept { return normal >= 0; }
   [[nodiscard]] const FrictionDisc<Scalar, 5>& friction_disc(int b) const noexcept {
-    return discs[std::size_t(b)];
+    return discs[b];
   }
   /// Where a row of the set is: rows of a plane are (t, n), the middle place is empty.
   [[nodiscard]] int place(int row) const noexcept {
@@ -151,10 +150,18 @@ class BlockList {
   [[nodiscard]] Index first_part(Index i) const noexcept {
     return is_triple(i) ? triples_[at_[i]].first_part : others_[number(i)].first_part;
   }
+  /// @pre  is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 1>& triple(Index i) const noexcept {
+    return triples_[at_[i]];
+  }
+  /// @pre  !is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 2>& other(Index i) const noexcept {
+    return others_[number(i)];
+  }
   /// Calls visit(block) with the block as its own type.
   template <typename Visit>
   decltype(auto) visit(Index i, Visit&& visit) const noexcept {
-    return is_triple(i) ? visit(triples_[at_[i]]) : visit(others_[number(i)]);
+    return is_triple(i) ? visit(triple(i)) : visit(other(i));
   }
   template <typename Visit>
   decltype(auto) change(Index i, Visit&& visit) noexcept {
@@ -195,11 +202,11 @@ class BlockList {
       FrictionDisc<Scalar, 5> disc;
       for (int k = 0; k < rows.size; ++k) {
         if (!(rows.mu(k) > Scalar(0))) continue;
-        disc.places[std::size_t(disc.size)] = block.place(rows.row(k));
-        disc.friction[std::size_t(disc.size)] = rows.mu(k);
+        disc.places[disc.size] = block.place(rows.row(k));
+        disc.friction[disc.size] = rows.mu(k);
         ++disc.size;
       }
-      if (disc.size > 0) block.discs[std::size_t(block.disc_count++)] = disc;
+      if (disc.size > 0) block.discs[block.disc_count++] = disc;
     }
     if (const int normal = normal_row(set.shape); normal >= 0) block.normal = block.place(normal);
     at_.push_back(-1 - int(others_.size()));

@@ -155,15 +155,15 @@ template <typename Block>
 template <RealScalar Scalar>
 template <typename Block>
 void BodyRows<Scalar>::add_block(const Block& block, Index part) {
-  typename Block::Rows softness = Block::Rows::Zero();
-  if (!block.law().rigid) softness = block.regularization();
+  using Rows = typename Block::Rows;
+  const Rows softness = block.law().rigid ? Rows(Rows::Zero()) : block.regularization();
   rows_.push_back({int(block.first_row()), block.rows()});
   if constexpr (Block::capacity == 3) {
     if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {
       return blocks_.add_triple(friction, PartNumbers<Scalar, 1>::at(softness.data()), {}, part);
     }
     RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
-    all.template head<3>() = softness;
+    std::copy_n(softness.data(), 3, all.data());
     blocks_.add(block.set(), all, part);
   } else {
     blocks_.add(block.set(), softness, part);
@@ -181,13 +181,13 @@ Scalar* BodyRows<Scalar>::pack_part(const Block& block, int number, const Edge& 
   if (number == 0) add_block(block, part);
   const int low = block.side(0).body == graph_.body_at(packed.low_slot) ? 0 : 1;
   for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
-    const auto side = block.whitened_columns(low ^ s);
+    const Index size = block.side(low ^ s).range.size;
     for (int c = 0; c < 3; ++c, to += lanes[s]) {
       const int row = row_at(block, number, c);
       if (row < 0) {
-        std::fill_n(to, side.rows(), Scalar(0));
+        std::fill_n(to, size, Scalar(0));
       } else {
-        std::copy_n(side.data() + row * side.rows(), side.rows(), to);
+        std::copy_n(block.whitened_row(low ^ s, row), size, to);
       }
     }
   }
@@ -231,11 +231,11 @@ template <RealScalar Scalar>
 void BodyRows<Scalar>::write_load(const ContactProblem<Scalar>& problem) noexcept {
   for (Index part = 0; part < part_count(); ++part) {
     const BlockPart& item = graph_.part_at(part);
-    problem.visit(item.block, [&](const auto& block) {
-      const auto q = (block.velocity(problem.free_velocity()) - block.bias_velocity()).eval();
+    problem.visit_by_kind(item.block, [&](const auto& block) {
+      const auto moved = block.velocity(problem.free_velocity());
       for (int c = 0; c < 3; ++c) {
         const int row = row_at(block, item.number, c);
-        load_[3 * part + c] = row < 0 ? Scalar(0) : q(row);
+        load_[3 * part + c] = row < 0 ? Scalar(0) : moved(row) - block.bias_velocity()(row);
       }
     });
   }

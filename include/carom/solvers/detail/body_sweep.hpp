@@ -153,18 +153,18 @@ class BodySweep {
     for (int d = 0; d < one.block.disc_count; ++d) {
       const auto& disc = one.block.friction_disc(d);
       Scalar trace(0), squared(0), y[5];
-      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[std::size_t(k)]);
+      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[k]);
       if (!(trace > Scalar(0))) continue;
       for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
+        const int row = disc.places[k];
         y[k] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
-        const Scalar scaled = y[k] / disc.friction[std::size_t(k)];
+        const Scalar scaled = y[k] / disc.friction[k];
         squared += scaled * scaled;
       }
       const Scalar bound = one.impulse[n] + shift, length = sqrt(squared);
       const Scalar share = length > bound ? bound / length : Scalar(1);
       for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
+        const int row = disc.places[k];
         one.change(row, share * y[k] - one.block.shift(row));
       }
     }

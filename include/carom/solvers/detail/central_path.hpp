@@ -68,17 +68,16 @@ class CentralPath {
   template <typename Visit>
   void for_each(const System& system, Index island, Visit&& visit) noexcept {
     const BlockIsland& own = system.islands()[island];
+    const BlockList<Scalar>& blocks = system.blocks();
     for (Index i = own.first_block; i < own.block_end; ++i) {
-      const int number = system.blocks().number(i);
-      system.blocks().visit(i, [&]<int Parts>(const BlockRows<Scalar, Parts>& block) {
-        if constexpr (Parts == 1) {
-          visit(i, block, triples_[number]);
-        } else if (block.is_cone()) {
-          visit(i, block, cones_[number]);
-        } else {
-          visit(i, block, intervals_[number]);
-        }
-      });
+      const int number = blocks.number(i);
+      if (blocks.is_triple(i)) {
+        visit(i, blocks.triple(i), triples_[number]);
+      } else if (blocks.other(i).is_cone()) {
+        visit(i, blocks.other(i), cones_[number]);
+      } else {
+        visit(i, blocks.other(i), intervals_[number]);
+      }
     }
   }
   void read_impulses(System& system, Index island, LawIterate<Scalar>& iterate) noexcept {
@@ -132,8 +131,8 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
     for (int b = 0; block.is_cone() && b < block.disc_count; ++b) {
       const auto& disc = block.friction_disc(b);
       for (int k = 0; k < disc.size; ++k) {  // in units of μ
-        const int p = disc.places[std::size_t(k)];
-        const Scalar& mu = disc.friction[std::size_t(k)];
+        const int p = disc.places[k];
+        const Scalar& mu = disc.friction[k];
         gain(p, p) = mu * mu / (mu * mu * block.regularization(p) + block.inverse_mass);
       }
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "carom/contact/primal.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/solvers/detail/judged_answer.hpp"
 

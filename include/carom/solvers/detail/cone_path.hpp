@@ -28,7 +28,7 @@ class ConePath {
     normal_ = impulse(block.normal) + block.shift(block.normal);
     normal_velocity_ = velocity(block.normal);
     for (int b = 0; b < block.disc_count; ++b) {
-      Disc& disc = discs_[std::size_t(b)];
+      Disc& disc = discs_[b];
       disc = {};
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
         disc.pair.r.tail(k) = (impulse(place) + block.shift(place)) / mu;
@@ -41,7 +41,7 @@ class ConePath {
     impulse = (std::max)(impulse, -normal_);
     velocity = (std::max)(velocity, -normal_velocity_);
     for (int b = 0; b < block.disc_count; ++b) {
-      const auto& pair = discs_[std::size_t(b)].pair;
+      const auto& pair = discs_[b].pair;
       impulse = (std::max)(impulse, pair.r.tail.norm() - normal_);
       velocity = (std::max)(velocity, pair.z.tail.norm() - normal_velocity_);
     }
@@ -52,8 +52,8 @@ class ConePath {
     normal_ += impulse;
     normal_velocity_ += velocity;
     for (int b = 0; b < block.disc_count; ++b) {
-      discs_[std::size_t(b)].pair.r.head = normal_;
-      discs_[std::size_t(b)].pair.z.head = normal_velocity_;
+      discs_[b].pair.r.head = normal_;
+      discs_[b].pair.z.head = normal_velocity_;
     }
     if (!follows_signorini(block, law)) normal_velocity_ *= Scalar(block.disc_count);
   }
@@ -63,7 +63,7 @@ class ConePath {
     result(block.normal) += normal_;
     for (int b = 0; b < block.disc_count; ++b) {
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
-        result(place) += mu * discs_[std::size_t(b)].pair.r.tail(k);
+        result(place) += mu * discs_[b].pair.r.tail(k);
       });
     }
     return result;
@@ -74,7 +74,7 @@ class ConePath {
     result(block.normal) = normal_velocity_ - velocity(block.normal);
     for (int b = 0; b < block.disc_count; ++b) {
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
-        result(place) = discs_[std::size_t(b)].pair.z.tail(k) / mu - velocity(place);
+        result(place) = discs_[b].pair.z.tail(k) / mu - velocity(place);
       });
     }
     return result;
@@ -89,7 +89,7 @@ class ConePath {
       sum.add(normal_, normal_velocity_, normal_step_, normal_velocity_step_);
     }
     for (int b = 0; b < block.disc_count; ++b) {
-      const Disc& disc = discs_[std::size_t(b)];
+      const Disc& disc = discs_[b];
       const auto& pair = disc.pair;
       sum.add(pair.r.head, pair.z.head, disc.r_step.head, disc.z_step.head);
       for (int k = 0; k < rows; ++k) {
@@ -116,7 +116,7 @@ class ConePath {
     normal_ += share * normal_step_;
     normal_velocity_ += share * normal_velocity_step_;
     for (int b = 0; b < block.disc_count; ++b) {
-      Disc& disc = discs_[std::size_t(b)];
+      Disc& disc = discs_[b];
       disc.pair.r = disc.pair.r.plus(disc.r_step, share);
       disc.pair.z = disc.pair.z.plus(disc.z_step, share);
       disc.pair.r.head = normal_;
@@ -140,14 +140,14 @@ class ConePath {
     const auto& disc = block.friction_disc(b);
     const int size = rows == 2 ? 2 : disc.size;
     for (int k = 0; k < size; ++k) {
-      visit(k, disc.places[std::size_t(k)], disc.friction[std::size_t(k)]);
+      visit(k, disc.places[k], disc.friction[k]);
     }
   }
   void soften(const Block& block, int b, Disc& disc) const noexcept;
 
   Scalar normal_ = 1, normal_velocity_ = 1;  ///< γₙ + shift, uₙ
   Scalar normal_step_ = 0, normal_velocity_step_ = 0, inverse_normal_ = 0;
-  std::array<Disc, std::size_t(Block::most_discs)> discs_;
+  Disc discs_[Block::most_discs];
 };
 
 // --- implementation ---
@@ -184,7 +184,7 @@ bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
   Scalar stiffness = block.regularization(n);
   if (!symmetric) stiffness += normal_velocity_ / normal_;
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     inside = disc.pair.scale() && inside;
     soften(block, b, disc);
     if (symmetric) stiffness += disc.complement;
@@ -192,7 +192,7 @@ bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
   inverse_normal_ = Scalar(1) / stiffness;
   gain(n, n) = inverse_normal_;
   for (int b = 0; b < block.disc_count; ++b) {
-    const Disc& own = discs_[std::size_t(b)];
+    const Disc& own = discs_[b];
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       gain(place, n) = -mu * own.follow(k) * inverse_normal_;
       if (symmetric) gain(n, place) = gain(place, n);
@@ -205,7 +205,7 @@ bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
   }
   for (int b = 0; symmetric && b < block.disc_count; ++b) {
     for (int c = 0; c < block.disc_count; ++c) {
-      const Disc &one = discs_[std::size_t(b)], &two = discs_[std::size_t(c)];
+      const Disc &one = discs_[b], &two = discs_[c];
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
         for_each_row(block, c, [&](int l, int other, const Scalar& nu) {
           gain(place, other) += mu * nu * one.follow(k) * two.follow(l) * inverse_normal_;
@@ -228,9 +228,9 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
     const Scalar second = target.corrected ? normal_step_ * normal_velocity_step_ : Scalar(0);
     wanted += (target.product - second) / normal_ - normal_velocity_;
   }
-  SmallVector<Scalar, rows> pulled[std::size_t(Block::most_discs)];
+  SmallVector<Scalar, rows> pulled[Block::most_discs];
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     if (target.corrected) {
       disc.aim = disc.pair.aim(target.product, disc.r_step, disc.z_step);
     } else if (target.product > Scalar(0)) {
@@ -238,15 +238,15 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
     } else {
       disc.aim = {-disc.pair.z.head, -disc.pair.z.tail};
     }
-    auto& pull = pulled[std::size_t(b)];
+    auto& pull = pulled[b];
     pull = disc.aim.tail;
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) { pull(k) += mu * gap(place); });
     if (!alone) wanted += disc.aim.head - disc.follow.dot(pull);
   }
   offset(n) = inverse_normal_ * wanted;
   for (int b = 0; b < block.disc_count; ++b) {
-    const Disc& own = discs_[std::size_t(b)];
-    const auto& pull = pulled[std::size_t(b)];
+    const Disc& own = discs_[b];
+    const auto& pull = pulled[b];
     const Scalar along = own.rank_one * own.along.dot(pull);
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       offset(place) =
@@ -266,7 +266,7 @@ Scalar ConePath<Scalar, Parts>::take_step(const Block& block, FrictionLaw law,
   normal_velocity_step_ = change(block.normal);
   Scalar missing = normal_velocity_step_;
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     disc.r_step.head = normal_step_;
     for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
       disc.r_step.tail(k) = impulse(place) / mu;
@@ -277,7 +277,7 @@ Scalar ConePath<Scalar, Parts>::take_step(const Block& block, FrictionLaw law,
   }
   least = (std::max)({least, -normal_step_ / normal_, -normal_velocity_step_ / normal_velocity_});
   for (int b = 0; b < block.disc_count; ++b) {
-    Disc& disc = discs_[std::size_t(b)];
+    Disc& disc = discs_[b];
     if (!follows_signorini(block, law)) disc.z_step.head += missing / Scalar(block.disc_count);
     least = disc.pair.inverse_step(disc.r_step, disc.z_step, least);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "carom/core/detail/unroll.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/detail/local_rows.hpp"
@@ -45,26 +46,34 @@ template <RealScalar Scalar>
   return w;
 }
 
+/// u += W_ij γ_j, what the impulse of a neighbour gives to a part.
+template <RealScalar Scalar>
+void add_response(const typename DelassusProblem<Scalar>::Neighbour& neighbour,
+                  const Scalar* impulse, Scalar* velocity) noexcept {
+  const Scalar* const w = neighbour.matrix.data();
+  const Scalar* const x = impulse + 3 * Index(neighbour.part);
+  CAROM_UNROLL
+  for (int r = 0; r < 3; ++r) velocity[r] += w[r] * x[0] + w[3 + r] * x[1] + w[6 + r] * x[2];
+}
+
 /// u of a contact's rows without the share of its own impulse.
 /// @param impulse  γ in parts.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> velocity_without(const DelassusProblem<Scalar>& problem,
                                                   Index contact, const Scalar* impulse) noexcept {
   const Index first = problem.first_part(contact), end = first + problem.parts(contact);
-  Vector<Scalar, 6> sums = Vector<Scalar, 6>::Zero();
+  Scalar sums[6] = {};
   for (Index part = first; part < end; ++part) {
-    Vector3<Scalar> sum = problem.load(part);
+    Scalar* const sum = sums + 3 * (part - first);
+    for (int k = 0; k < 3; ++k) sum[k] = problem.load(part)(k);
     for (const auto* n = problem.begin(part); n != problem.end(part); ++n) {
-      if (n->part >= first && n->part < end) continue;
-      const Scalar* const x = impulse + 3 * Index(n->part);
-      sum += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
+      if (n->part < first || n->part >= end) add_response(*n, impulse, sum);
     }
-    sums.template segment<3>(3 * (part - first)) = sum;
   }
   RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
   for (int r = 0; r < problem.set(contact).rows; ++r) {
     const auto [part, row] = problem.place_of(contact, r);
-    rows(r) = sums(3 * (part - first) + row);
+    rows(r) = sums[3 * (part - first) + row];
   }
   return rows;
 }
@@ -85,15 +94,10 @@ struct DualTriple {
   /// u without the share of its own impulse.
   [[nodiscard]] Vector3<Scalar> held() const noexcept {
     Vector3<Scalar> velocity = problem.load(visit.part);
-    const auto add = [&](const auto* from, const auto* to) {
-      for (const auto* n = from; n != to; ++n) {
-        const Scalar* const x = impulse + 3 * Index(n->part);
-        velocity += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
-      }
-    };
-    const auto* const diagonal = problem.begin(visit.part) + visit.own;
-    add(problem.begin(visit.part), diagonal);
-    add(diagonal + 1, problem.end(visit.part));
+    Scalar* const u = velocity.data();
+    const auto *n = problem.begin(visit.part), *const diagonal = n + visit.own;
+    for (; n != diagonal; ++n) add_response(*n, impulse, u);
+    for (++n; n != problem.end(visit.part); ++n) add_response(*n, impulse, u);
     return velocity;
   }
   [[nodiscard]] Scalar solve(const Vector3<Scalar>& velocity) noexcept {

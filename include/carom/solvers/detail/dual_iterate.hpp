@@ -29,7 +29,7 @@ class DualIterate {
   [[nodiscard]] bool start(const DelassusProblem<Scalar>& problem, const Rows& rows) noexcept {
     std::fill(impulse_.begin(), impulse_.end(), Scalar(0));
     best_error_ = std::numeric_limits<Scalar>::infinity();
-    if (!rows.allFinite()) return false;
+    if (!all_finite(rows.data(), rows.size())) return false;
     problem.for_each_row(
         [&](Index row, const auto& place) { impulse_[3 * place.part + place.row] = rows(row); });
     std::copy(impulse_.begin(), impulse_.end(), best_.begin());

@@ -26,11 +26,9 @@ void project_all(const DelassusProblem<Scalar>& problem, Scalar* parts) noexcept
     const ImpulseSet<Scalar>& set = problem.set(i);
     if (set.shape == ImpulseShape::friction) {
       Scalar* const y = parts + 3 * problem.first_part(i);
-      Vector3<Scalar> shift = set.shift.template head<3>();
-      const Vector3<Scalar> moved = Eigen::Map<const Vector3<Scalar>>(y) + shift;
-      const FrictionCone<Scalar> cone{set.friction.x()};
-      Eigen::Map<Vector3<Scalar>>{y} =
-          project(cone, Vector3<Scalar>(Vector3<Scalar>::Ones()), moved).point - shift;
+      const Vector3<Scalar> moved{y[0] + set.shift(0), y[1] + set.shift(1), y[2] + set.shift(2)};
+      const auto nearest = project(FrictionCone<Scalar>{set.friction.x()}, moved).point;
+      write_difference(nearest.data(), set.shift.data(), 3, y);
       continue;
     }
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
@@ -44,9 +42,9 @@ template <RealScalar Scalar>
                                    const Scalar* velocity) noexcept {
   const ImpulseSet<Scalar>& set = problem.set(contact);
   if (set.shape == ImpulseShape::friction) {
-    const Vector3<Scalar> u =
-        Eigen::Map<const Vector3<Scalar>>(velocity + 3 * problem.first_part(contact));
-    return carom::de_saxce_lift(FrictionCone<Scalar>{set.friction.x()}, u);
+    const Scalar* const u = velocity + 3 * problem.first_part(contact);
+    return carom::de_saxce_lift(FrictionCone<Scalar>{set.friction.x()},
+                                Vector3<Scalar>(u[0], u[1], u[2]));
   }
   return carom::de_saxce_lift(set, gather_rows(problem, contact, velocity));
 }
@@ -87,7 +85,10 @@ void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weigh
   for (Index i = 0; i < problem.count(); ++i) {
     Scalar trace(0);
     const Index first = problem.first_part(i);
-    for (int p = 0; p < problem.parts(i); ++p) trace += problem.diagonal(first + p).trace();
+    for (int p = 0; p < problem.parts(i); ++p) {
+      const auto& diagonal = problem.diagonal(first + p);
+      for (int k = 0; k < 3; ++k) trace += diagonal(k, k);
+    }
     const Scalar own = trace / Scalar(problem.set(i).rows);
     const Scalar weight = own > least ? own : least;
     for (int k = 0; k < 3 * problem.parts(i); ++k) weights[3 * first + k] = weight;

@@ -22,7 +22,7 @@ class IntervalPath {
   /// Takes impulse and velocity, which may be outside of their bounds.
   void start(const Block& block, const Numbers& impulse, const Numbers& velocity) noexcept {
     for (int i = 0; i < 6; ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       row = {};
       row.kind = kind_of(block, i);
       row.impulse = row.kind == Kind::fixed ? block.lower(i) : impulse(i);
@@ -32,7 +32,7 @@ class IntervalPath {
   /// What rows bounded on one side lack to be inside: raised to the largest of both.
   void find_missing(const Block& block, Scalar& impulse, Scalar& velocity) const noexcept {
     for (int i = 0; i < block.size(); ++i) {
-      const Row& row = rows_[std::size_t(i)];
+      const Row& row = rows_[i];
       if (row.kind == Kind::below) {
         impulse = (std::max)(impulse, block.lower(i) - row.impulse);
         velocity = (std::max)(velocity, -row.push);
@@ -47,7 +47,7 @@ class IntervalPath {
   void raise(const Block& block, FrictionLaw, const Scalar& least,
              const Scalar& least_velocity) noexcept {
     for (int i = 0; i < block.size(); ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       const Scalar lower = block.lower(i), upper = block.upper(i), velocity = row.push;
       if (row.kind == Kind::between) {
         const Scalar inset =
@@ -64,14 +64,14 @@ class IntervalPath {
   }
   [[nodiscard]] Numbers impulse(const Block& block) const noexcept {
     Numbers result;
-    for (int i = 0; i < block.size(); ++i) result(i) = rows_[std::size_t(i)].impulse;
+    for (int i = 0; i < block.size(); ++i) result(i) = rows_[i].impulse;
     return result;
   }
   /// p = u as the path has it less u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
     Numbers result;
     for (int i = 0; i < block.size(); ++i) {
-      const Row& row = rows_[std::size_t(i)];
+      const Row& row = rows_[i];
       if (row.moves()) result(i) = row.push - row.pull - velocity(i);
     }
     return result;
@@ -79,13 +79,13 @@ class IntervalPath {
   [[nodiscard]] int count(const Block& block, FrictionLaw) const noexcept {
     int sum = 0;
     for (int i = 0; i < block.size(); ++i) {
-      sum += rows_[std::size_t(i)].has_lower() + rows_[std::size_t(i)].has_upper();
+      sum += rows_[i].has_lower() + rows_[i].has_upper();
     }
     return sum;
   }
   void add_products(const Block& block, FrictionLaw, ProductSum<Scalar>& sum) const noexcept {
     for (int i = 0; i < block.size(); ++i) {
-      const Row& row = rows_[std::size_t(i)];
+      const Row& row = rows_[i];
       if (row.has_lower()) sum.add(row.above(block, i), row.push, row.step, row.push_step);
       if (row.has_upper()) sum.add(row.below(block, i), row.pull, -row.step, row.pull_step);
     }
@@ -96,7 +96,7 @@ class IntervalPath {
     gain = {};
     bool inside = true;
     for (int i = 0; i < block.size(); ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       if (!row.moves()) continue;
       constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
       const Scalar softness = Scalar(CentralPathTuning::free_softness) * epsilon;
@@ -118,7 +118,7 @@ class IntervalPath {
                     const Numbers& gap, Numbers& offset) noexcept {
     offset = {};
     for (int i = 0; i < block.size(); ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       if (!row.moves()) continue;
       const auto aim = [&](const Scalar& room, const Scalar& force, const Scalar& second) {
         return (target.product - (target.corrected ? second : Scalar(0))) / room - force;
@@ -137,7 +137,7 @@ class IntervalPath {
   [[nodiscard]] Scalar take_step(const Block& block, FrictionLaw, const Numbers& impulse,
                                  const Numbers&, const Numbers&, Scalar least) noexcept {
     for (int i = 0; i < block.size(); ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       row.step = row.moves() ? impulse(i) : Scalar(0);
       if (row.has_lower()) {
         const Scalar room = row.above(block, i);
@@ -154,7 +154,7 @@ class IntervalPath {
   }
   void advance(const Block& block, const Scalar& share) noexcept {
     for (int i = 0; i < block.size(); ++i) {
-      Row& row = rows_[std::size_t(i)];
+      Row& row = rows_[i];
       row.impulse += share * row.step;
       row.push += share * row.push_step;
       row.pull += share * row.pull_step;
@@ -192,7 +192,7 @@ class IntervalPath {
     return lower ? Kind::below : upper ? Kind::above : Kind::free;
   }
 
-  std::array<Row, 6> rows_;
+  Row rows_[6];
 };
 
 }  // namespace detail

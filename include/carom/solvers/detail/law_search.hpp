@@ -51,8 +51,9 @@ struct LawSearch {
   /// Calls visit(i, block) for every block of the island.
   template <typename Visit>
   void for_each(Visit&& visit) const {
+    const BlockList<Scalar>& blocks = system.blocks();
     for (Index i = parts().first_block; i < parts().block_end; ++i) {
-      system.blocks().visit(i, [&](const auto& block) { visit(i, block); });
+      blocks.is_triple(i) ? visit(i, blocks.triple(i)) : visit(i, blocks.other(i));
     }
   }
   /// Totals over the rows of the island: add(place, sums) adds a row's numbers to the sums.

@@ -28,9 +28,8 @@ class PartScales {
   /// The scales of a block, row by row.
   template <int Parts>
   [[nodiscard]] auto of(const BlockRows<Scalar, Parts>& block) const noexcept {
-    RowScales<Scalar, Parts == 1 ? 3 : 6> scales;
-    scales.velocity.setZero();
-    scales.inverse_mass.setZero();
+    using Rows = Vector<Scalar, Parts == 1 ? 3 : 6>;
+    RowScales<Scalar, Parts == 1 ? 3 : 6> scales{Rows::Zero(), Rows::Zero()};
     int rows = 3;
     if constexpr (Parts > 1) rows = block.set.rows;
     for (int r = 0; r < rows; ++r) {

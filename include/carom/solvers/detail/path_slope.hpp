@@ -17,24 +17,24 @@ void write_path_disc(const BlockRows<Scalar, Parts>& block, const Disc& disc,
                      const PartNumbers<Scalar, Parts>& velocity, const Scalar& normal,
                      const Scalar& product, LawSlope<Scalar, Parts>& slope) noexcept {
   using std::sqrt;
-  const auto place = [&](int k) { return disc.places[std::size_t(k)]; };
+  const auto place = [&](int k) { return disc.places[k]; };
   const Scalar half = product / (2 * normal);  // k/2
   Scalar squared(0);
   for (int k = 0; k < disc.size; ++k) {
-    const Scalar x = disc.friction[std::size_t(k)] * velocity(place(k));
+    const Scalar x = disc.friction[k] * velocity(place(k));
     squared += x * x;
   }
   const Scalar root = sqrt(half * half + squared), zeta = half + root;
   for (int k = 0; k < disc.size; ++k) {
     const int p = place(k);
-    const Scalar& mu = disc.friction[std::size_t(k)];
+    const Scalar& mu = disc.friction[k];
     const Scalar slip = mu * mu * velocity(p) / zeta;
     slope.by_impulse(p, block.normal) = slip * (1 + half / root);
     slope.by_velocity(p, p) += normal * mu * mu / zeta;
     slope.by_upper(p, p) -= 2 * normal * mu * velocity(p) / zeta;
     for (int l = 0; l < disc.size; ++l) {
       const int q = place(l);
-      const Scalar& nu = disc.friction[std::size_t(l)];
+      const Scalar& nu = disc.friction[l];
       const Scalar turn = normal * slip / (zeta * root);
       slope.by_velocity(p, q) -= turn * nu * nu * velocity(q);
       slope.by_upper(p, q) += turn * nu * velocity(q) * velocity(q);
