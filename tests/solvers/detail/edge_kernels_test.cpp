@@ -134,11 +134,11 @@ void compare_all(const Targets<Scalar>& targets, const DrawnEdge<Scalar>& drawn,
 }
 
 template <typename Scalar>
-General3<Scalar> whole(const Symmetric3<Scalar>& g) {
+General3<Scalar> as_general(const Symmetric3<Scalar>& g) {
   return g.whole();
 }
 template <typename Scalar>
-General3<Scalar> whole(const General3<Scalar>& g) {
+General3<Scalar> as_general(const General3<Scalar>& g) {
   return g;
 }
 template <typename Scalar>
@@ -244,7 +244,7 @@ TEMPLATE_TEST_CASE(
     const auto pick = [&](const auto& list) {
       return [&](Index part, auto& g) {
         const Index k = part - drawn.edge.first_part;
-        g = whole(list[std::size_t(k)]);
+        g = as_general(list[std::size_t(k)]);
         return k % 3 != 1;
       };
     };
