@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with the adapters, the build without exceptions; then the bits of the reproducible mode by two
-# compilers. All of them run, even if one fails; the table at the end and the exit status say which
+# The configurations beside the one of test.sh: all tests under the address and undefined-behaviour
+# sanitizers; by the other compiler, g++ (or $CXX), the optimised build with the adapters and the
+# build without exceptions; then the bits of the reproducible mode by two compilers. All of them run, even if one fails; the table at the end and the exit status say which
 # passed. Kernels for graphics processors are compiled by scripts/nightly.sh.
 #   scripts/matrix.sh
 set -euo pipefail
@@ -23,7 +23,7 @@ run_preset() {
 }
 
 # What is optimised: the tests of the solvers' public headers, the programs and the adapters.
-# scripts/test.sh runs the tests of every room under the sanitizers; scripts/nightly.sh builds all
+# The preset debug runs the tests of every room under the sanitizers; scripts/nightly.sh builds all
 # tests, benchmarks and kernels for graphics processors optimised, and reads every header by itself.
 release_options=(-D "CAROM_TEST_ROOMS=solvers;cli;ensemble" -D CAROM_TEST_DETAIL=OFF
   -D CAROM_BUILD_CUDA=OFF -D CAROM_BUILD_BENCHMARKS=OFF)
@@ -34,12 +34,15 @@ no_exceptions_options=(-D CAROM_TEST_DETAIL=OFF)
 table=()
 faults=0
 export CXX=${CXX:-g++}
-for preset in release no_exceptions; do
+for preset in debug release no_exceptions; do
   say "preset $preset"
   begin=$SECONDS
   log=build/matrix-$preset.log
-  options=("${release_options[@]}")
-  [ "$preset" = release ] || options=("${no_exceptions_options[@]}")
+  case $preset in
+    debug) options=() ;;
+    release) options=("${release_options[@]}") ;;
+    no_exceptions) options=("${no_exceptions_options[@]}") ;;
+  esac
   if run_preset "$preset" "${options[@]}" 2>&1 | tee "$log"; then
     outcome=passed
   else
