@@ -29,7 +29,7 @@ struct BallOnPath {
   [[nodiscard]] std::vector<Vector3<double>> path(FrictionLaw law,
                                                   const std::vector<double>& products) const {
     carom::detail::BlockList<double> blocks;
-    blocks.add_triple(friction, Vector3<double>::Zero(), Vector3<double>::Zero(), 0);
+    blocks.add_triple(friction, {}, {}, 0);
     return blocks.visit(0, [&]<int Parts>(const carom::detail::BlockRows<double, Parts>& block) {
       return follow(block, law, products);
     });
@@ -59,34 +59,40 @@ struct BallOnPath {
   template <int Parts>
   [[nodiscard]] std::vector<Vector3<double>> follow(
       const carom::detail::BlockRows<double, Parts>& block, FrictionLaw law,
-      const std::vector<double>& products) const {
+      const std::vector<double>& targets) const {
     constexpr int rows = 3 * Parts;
-    using Numbers = Vector<double, rows>;
-    Numbers weights = Numbers::Zero(), load = Numbers::Zero();
-    weights.template head<3>() = delassus();
-    load.template head<3>() = free_velocity;
+    using Numbers = carom::detail::PartNumbers<double, Parts>;
+    Numbers weights, load;
+    for (int i = 0; i < 3; ++i) {
+      weights(i) = delassus()(i);
+      load(i) = free_velocity(i);
+    }
     carom::detail::ConePath<double, Parts> path;
-    path.start(block, Numbers::Zero(), Numbers::Zero());
+    path.start(block, {}, {});
     path.raise(block, law, mass, 1);
     std::vector<Vector3<double>> points;
-    for (const double product : products) {
+    for (const double product : targets) {
       double size = 1;
       for (int k = 0; k < 100 && size > 1e-14; ++k) {
-        const Numbers velocity = weights.cwiseProduct(path.impulse(block)) + load;
+        const Numbers velocity = products(weights, path.impulse(block)) + load;
         const Numbers gap = path.gap(block, velocity);
-        SquareMatrix<double, rows> gain;
+        carom::detail::PartMatrix<double, Parts> gain;
         if (!path.write_gain(block, law, gain)) break;
         Numbers offset;
         path.write_offset(block, law, {product, false}, gap, offset);
-        const SquareMatrix<double, rows> system =
-            SquareMatrix<double, rows>::Identity() + gain * weights.asDiagonal();
-        const Numbers step = system.partialPivLu().solve(offset);
-        const Numbers moved = weights.cwiseProduct(step);
+        SquareMatrix<double, rows> system = SquareMatrix<double, rows>::Identity();
+        for (int i = 0; i < rows; ++i) {
+          for (int j = 0; j < rows; ++j) system(i, j) += gain(i, j) * weights(j);
+        }
+        const Vector<double, rows> solved =
+            system.partialPivLu().solve(Eigen::Map<const Vector<double, rows>>(offset.data()));
+        const Numbers step = Numbers::at(solved.data());
+        const Numbers moved = products(weights, step);
         const double share = 0.9 / path.take_step(block, law, step, moved, gap, 0.9);
         path.advance(block, share);
         size = step.norm() / path.impulse(block).norm();
       }
-      points.push_back(path.impulse(block).template head<3>());
+      points.emplace_back(path.impulse(block).data());
     }
     return points;
   }

@@ -12,41 +12,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// An answer to a contact problem, and how far to trust it.
+/// An answer to a contact problem, which certify(problem, solution) judges.
 template <RealScalar Scalar>
 struct ContactSolution {
   VectorX<Scalar> velocity;          ///< v [m/s, rad/s], n_v.
   VectorX<Scalar> impulse;           ///< γ [N·s], stacked block by block.
   VectorX<Scalar> contact_velocity;  ///< J v [m/s, rad/s], stacked alike.
   SolveReport<Scalar> report;
-  /// By the law that was solved. The duality gap, the velocity residual and the bound on the
-  /// velocity are of the convex law on contacts that give way, and infinite elsewhere.
-  ContactCertificate<Scalar> certificate;
+  FrictionLaw law = FrictionLaw::coulomb;  ///< that was solved.
 };
-
-namespace detail {
-
-/// The certificate of impulses by a law that has no proven bound on the velocity.
-template <RealScalar Scalar>
-[[nodiscard]] ContactCertificate<Scalar> certify_by_law(const ContactProblem<Scalar>& problem,
-                                                        FrictionLaw law,
-                                                        const ContactSolution<Scalar>& solution) {
-  DelassusForm<Scalar> form;
-  DelassusProblem<Scalar> dual;
-  form.write(problem, dual);
-  const ImpulseCertificate<Scalar> alone = certify(dual, solution.impulse, law);
-  ContactCertificate<Scalar> result = certify(problem, solution.velocity, solution.impulse);
-  result.natural_map_error = alone.natural_map_error;
-  result.cone_violation = alone.cone_violation;
-  result.complementarity = alone.complementarity;
-  result.worst_block = alone.worst_block;
-  result.complementarity_block = result.duality_gap_block = result.velocity_residual_body = -1;
-  result.duality_gap = result.velocity_error_bound = result.velocity_residual =
-      std::numeric_limits<Scalar>::infinity();
-  return result;
-}
-
-}  // namespace detail
 
 /// Solves one step in one call, from the free velocity: by Coulomb's law, contacts and joints rigid
 /// unless they have a stiffness. Options ask for the convex law.
@@ -56,6 +30,7 @@ template <RealScalar Scalar>
     const ContactProblem<Scalar>& problem, const ContactSolverOptions<Scalar>& options = {}) {
   ContactSolver<Scalar> solver(options);
   ContactSolution<Scalar> solution;
+  solution.law = options.law;
   solution.velocity = problem.free_velocity();
   solution.report = solver.solve(problem, solution.velocity);
   solution.impulse = solver.impulse();
@@ -63,26 +38,47 @@ template <RealScalar Scalar>
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(solution.velocity), solution.contact_velocity);
   });
-  const bool proven = options.law == FrictionLaw::convex && problem.rigid_count() == 0;
-  solution.certificate = proven ? certify(problem, solution.velocity, solution.impulse)
-                                : detail::certify_by_law(problem, options.law, solution);
   return solution;
 }
 
 /// Solves contact that gives way by SapSolver, as its options say: by the convex law unless they
-/// ask for Coulomb's, with a proven bound on the error of the velocity.
+/// ask for Coulomb's.
 /// @note  Cold: allocates. Use SapSolver inside a simulation loop.
 template <RealScalar Scalar>
 [[nodiscard]] ContactSolution<Scalar> solve_contact(const ContactProblem<Scalar>& problem,
                                                     const SapOptions<Scalar>& options) {
   SapSolver<Scalar> solver(options);
   ContactSolution<Scalar> solution;
+  solution.law = options.law;
   solution.velocity = problem.free_velocity();
   solution.report = solver.solve(problem, solution.velocity);
   solution.impulse = solver.impulse();
   solution.contact_velocity = solver.contact_velocity();
-  solution.certificate = certify(problem, solution.velocity, solution.impulse);
   return solution;
+}
+
+/// Certifies an answer by the law that was solved. Where every contact gives way under the convex
+/// law the error of the velocity has a proven bound; elsewhere the duality gap, the residual of the
+/// velocity and the bound on it are infinite.
+/// @pre   problem is the one that was solved.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify(const ContactProblem<Scalar>& problem,
+                                                 const ContactSolution<Scalar>& solution) {
+  ContactCertificate<Scalar> result = certify(problem, solution.velocity, solution.impulse);
+  if (solution.law == FrictionLaw::convex && problem.rigid_count() == 0) return result;
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  form.write(problem, dual);
+  const ImpulseCertificate<Scalar> alone = certify(dual, solution.impulse, solution.law);
+  result.natural_map_error = alone.natural_map_error;
+  result.cone_violation = alone.cone_violation;
+  result.complementarity = alone.complementarity;
+  result.worst_block = alone.worst_block;
+  result.complementarity_block = result.duality_gap_block = result.velocity_residual_body = -1;
+  result.duality_gap = result.velocity_error_bound = result.velocity_residual =
+      std::numeric_limits<Scalar>::infinity();
+  return result;
 }
 
 }  // namespace CAROM_ABI

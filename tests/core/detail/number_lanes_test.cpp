@@ -45,8 +45,8 @@ void check_arithmetic() {
   for (int i = 0; i < Count; ++i) {
     CHECK(std::abs(roots[i] * roots[i] - b[i]) <= rounding<Scalar>(8, b[i]));
   }
-  check_lanes(x.max(y), [&](int i) { return std::max(a[i], b[i]); });
-  check_lanes(x.min(y), [&](int i) { return std::min(a[i], b[i]); });
+  check_lanes(x.larger_of(y), [&](int i) { return std::max(a[i], b[i]); });
+  check_lanes(x.smaller_of(y), [&](int i) { return std::min(a[i], b[i]); });
   check_lanes(Lanes::Zero(), [](int) { return Scalar(0); });
   check_lanes(x.template cast<float>(), [&](int i) { return float(a[i]); });
   CHECK(y.sum() == Scalar(Count * (Count + 1) / 2));

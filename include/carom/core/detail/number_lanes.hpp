@@ -121,7 +121,7 @@ class NumberLanes {
     for (int k = 0; k < count; ++k) result.registers_[k] = Eigen::internal::psqrt(registers_[k]);
     return result;
   }
-  [[nodiscard]] NumberLanes max(const NumberLanes& other) const noexcept {
+  [[nodiscard]] NumberLanes larger_of(const NumberLanes& other) const noexcept {
     NumberLanes result;
     CAROM_UNROLL
     for (int k = 0; k < count; ++k) {
@@ -129,7 +129,7 @@ class NumberLanes {
     }
     return result;
   }
-  [[nodiscard]] NumberLanes min(const NumberLanes& other) const noexcept {
+  [[nodiscard]] NumberLanes smaller_of(const NumberLanes& other) const noexcept {
     NumberLanes result;
     CAROM_UNROLL
     for (int k = 0; k < count; ++k) {

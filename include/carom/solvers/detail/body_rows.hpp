@@ -155,8 +155,8 @@ template <typename Block>
 template <RealScalar Scalar>
 template <typename Block>
 void BodyRows<Scalar>::add_block(const Block& block, Index part) {
-  using Rows = typename Block::Rows;
-  const Rows softness = block.law().rigid ? Rows(Rows::Zero()) : block.regularization();
+  using Softness = typename Block::Rows;
+  const Softness softness = block.law().rigid ? Softness(Softness::Zero()) : block.regularization();
   rows_.push_back({int(block.first_row()), block.rows()});
   if constexpr (Block::capacity == 3) {
     if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {

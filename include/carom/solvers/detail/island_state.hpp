@@ -142,11 +142,11 @@ void IslandState<Scalar>::write_coulomb_impulses(
   Scalar *const gamma1 = start_of(impulse, 0), *const gamma2 = start_of(impulse, 1),
                 *const gamma3 = start_of(impulse, 2);
   for_each_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
-    const Lanes normal = Lanes::at(y3 + k).max(Lanes::Zero());
+    const Lanes normal = Lanes::at(y3 + k).larger_of(Lanes::Zero());
     const Lanes tangent1 = Lanes::at(y1 + k), tangent2 = Lanes::at(y2 + k);
     const Lanes length = (tangent1.square() + tangent2.square()).sqrt();
     const Lanes share =  // min(1, μ γₙ/‖yₜ‖)
-        (Lanes::at(mu + k) * normal).min(length) / length.max(Lanes::Constant(tiny));
+        (Lanes::at(mu + k) * normal).smaller_of(length) / length.larger_of(Lanes::Constant(tiny));
     (share * tangent1).write_to(gamma1 + k);
     (share * tangent2).write_to(gamma2 + k);
     normal.write_to(gamma3 + k);
