@@ -45,7 +45,8 @@ void check_solver(Solver solver, const std::vector<DelassusProblem<double>>& pro
 
 TEST_CASE("real time: a solver in impulses on bodies allocates nothing once prepared",
           "[real_time]") {
-  const auto problem = carom::testing::build<double>(carom::testing::make_stack({.count = 4}));
+  carom::testing::VectorSource<double> source(75u);
+  const auto problem = carom::testing::draw_bodies<double>(source, 4);
   carom::SolverOnBodies<GaussSeidel<double>> solver({.tolerance = 1e-6});
   solver.prepare(problem);
   VectorX<double> velocity = problem.free_velocity();
