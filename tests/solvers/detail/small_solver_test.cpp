@@ -129,8 +129,8 @@ TEMPLATE_TEST_CASE("small_solver: it finds what the general way finds", "[solver
     direct_iterations += direct.report.iterations;
     general_iterations += general.report.iterations;
   });
-  // Some problems take a step more, or fewer, by their own rounding; more of them in float, where the
-  // largest end at round-off.
+  // Some problems take a step more, or fewer, by their own rounding; more of them in float, where
+  // the largest end at round-off.
   const int share = std::is_same_v<Scalar, float> ? 25 : 50;
   alike.see(direct_iterations, general_iterations + general_iterations / share);
   for (const WorstCase* law : {&near, &same, &met, &honest, &rows}) law->check(count);
