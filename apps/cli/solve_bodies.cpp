@@ -26,10 +26,9 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
 }
 
 /// Solves by a method on bodies. @return whether that has a proven bound.
-bool solve_on_bodies(const files::TextProblem& given, const SolveOptions& options,
+bool solve_on_bodies(const files::TextProblem& given, const SolveOptions& options, ThreadPool& pool,
                      ContactAnswer& answer) {
   ContactSolver<double> solver(settings_of(options, given.problem.rigid_count() > 0));
-  ThreadPool pool(options.threads);
   const bool prove = answer.solver == "newton";
   const auto start = [&] {
     answer.velocity = given.guess;
@@ -52,13 +51,14 @@ ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& 
   answer.law = to_string(friction_law(options));
   answer.solver = options.solver;
   answer.contact_count = problem.block_count();
-  const bool proven =
-      !solve_bodies_in_impulses(given, options, answer) && solve_on_bodies(given, options, answer);
+  ThreadPool pool(options.threads);
+  const bool proven = !solve_bodies_in_impulses(given, options, answer) &&
+                      solve_on_bodies(given, options, pool, answer);
   answer.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(answer.velocity), answer.contact_velocity);
   });
-  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse);
+  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse, pool);
   answer.residual = c.residual;
   if (proven) {
     answer.duality_gap = c.duality_gap;
