@@ -230,104 +230,32 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/shared_panels.hpp
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
+  include/carom/solvers/answer/certificate_map.hpp
+  include/carom/solvers/answer/certificate_parts.hpp
+  include/carom/solvers/answer/certificate_rounding.hpp
+  include/carom/solvers/answer/demand_rounding.hpp
+  include/carom/solvers/answer/exact_ray.hpp
+  include/carom/solvers/answer/infeasibility_tuning.hpp
+  include/carom/solvers/answer/island_ray.hpp
+  include/carom/solvers/answer/map_rounding.hpp
+  include/carom/solvers/answer/overlap_loads.hpp
+  include/carom/solvers/answer/ray_columns.hpp
+  include/carom/solvers/answer/ray_cone.hpp
+  include/carom/solvers/answer/ray_measures.hpp
+  include/carom/solvers/answer/ray_polish.hpp
+  include/carom/solvers/answer/ray_scales.hpp
+  include/carom/solvers/answer/ray_supports.hpp
   include/carom/solvers/answer_error.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp
   include/carom/solvers/contact_solver_options.hpp
   include/carom/solvers/coulomb_derivative.hpp
-  include/carom/solvers/detail/active_block.hpp
-  include/carom/solvers/detail/active_newton.hpp
-  include/carom/solvers/detail/active_system.hpp
-  include/carom/solvers/detail/balanced_form.hpp
-  include/carom/solvers/detail/block_rows.hpp
-  include/carom/solvers/detail/block_slopes.hpp
-  include/carom/solvers/detail/block_sweep.hpp
-  include/carom/solvers/detail/body_pairs.hpp
-  include/carom/solvers/detail/body_rows.hpp
-  include/carom/solvers/detail/body_sweep.hpp
-  include/carom/solvers/detail/body_system.hpp
-  include/carom/solvers/detail/central_path.hpp
-  include/carom/solvers/detail/certificate_map.hpp
-  include/carom/solvers/detail/certificate_parts.hpp
-  include/carom/solvers/detail/certificate_rounding.hpp
-  include/carom/solvers/detail/chosen_parts.hpp
-  include/carom/solvers/detail/closed_impulses.hpp
-  include/carom/solvers/detail/clustered_factor.hpp
-  include/carom/solvers/detail/clustered_hessian.hpp
-  include/carom/solvers/detail/cone_pair.hpp
-  include/carom/solvers/detail/cone_path.hpp
-  include/carom/solvers/detail/contact_solver_tuning.hpp
-  include/carom/solvers/detail/coulomb_directions.hpp
-  include/carom/solvers/detail/coulomb_newton.hpp
-  include/carom/solvers/detail/data_products.hpp
-  include/carom/solvers/detail/demand_rounding.hpp
-  include/carom/solvers/detail/direct_directions.hpp
-  include/carom/solvers/detail/direct_hessian.hpp
-  include/carom/solvers/detail/dual_blocks.hpp
-  include/carom/solvers/detail/dual_curvature.hpp
-  include/carom/solvers/detail/dual_iterate.hpp
-  include/carom/solvers/detail/dual_projection.hpp
-  include/carom/solvers/detail/edge_gains.hpp
-  include/carom/solvers/detail/edge_kernels.hpp
-  include/carom/solvers/detail/exact_ray.hpp
-  include/carom/solvers/detail/executor_reference.hpp
-  include/carom/solvers/detail/impulse_islands.hpp
-  include/carom/solvers/detail/impulse_solver_tuning.hpp
-  include/carom/solvers/detail/impulse_system.hpp
-  include/carom/solvers/detail/infeasibility_tuning.hpp
-  include/carom/solvers/detail/interior_point_tuning.hpp
-  include/carom/solvers/detail/interval_path.hpp
-  include/carom/solvers/detail/island_law.hpp
-  include/carom/solvers/detail/island_newton.hpp
-  include/carom/solvers/detail/island_pieces.hpp
-  include/carom/solvers/detail/island_ray.hpp
-  include/carom/solvers/detail/island_solver.hpp
-  include/carom/solvers/detail/island_state.hpp
-  include/carom/solvers/detail/island_view.hpp
-  include/carom/solvers/detail/iterative_directions.hpp
-  include/carom/solvers/detail/iterative_hessian.hpp
-  include/carom/solvers/detail/judged_answer.hpp
-  include/carom/solvers/detail/judged_rounds.hpp
-  include/carom/solvers/detail/law_iterate.hpp
-  include/carom/solvers/detail/law_search.hpp
-  include/carom/solvers/detail/law_slope.hpp
-  include/carom/solvers/detail/linearized_hessian.hpp
-  include/carom/solvers/detail/linearized_impulses.hpp
-  include/carom/solvers/detail/linearized_islands.hpp
-  include/carom/solvers/detail/linearized_law.hpp
-  include/carom/solvers/detail/local_rows.hpp
-  include/carom/solvers/detail/local_triple.hpp
-  include/carom/solvers/detail/map_rounding.hpp
-  include/carom/solvers/detail/method_choice.hpp
-  include/carom/solvers/detail/newton_walk.hpp
-  include/carom/solvers/detail/outward_order.hpp
-  include/carom/solvers/detail/overlap_loads.hpp
-  include/carom/solvers/detail/paced_limits.hpp
-  include/carom/solvers/detail/packed_block.hpp
-  include/carom/solvers/detail/packed_edge.hpp
-  include/carom/solvers/detail/packed_exchange.hpp
-  include/carom/solvers/detail/packed_problem.hpp
-  include/carom/solvers/detail/paired_step.hpp
-  include/carom/solvers/detail/part_scales.hpp
-  include/carom/solvers/detail/path_products.hpp
-  include/carom/solvers/detail/path_slope.hpp
-  include/carom/solvers/detail/proximal_newton.hpp
-  include/carom/solvers/detail/proximal_solver_tuning.hpp
-  include/carom/solvers/detail/ray_columns.hpp
-  include/carom/solvers/detail/ray_cone.hpp
-  include/carom/solvers/detail/ray_measures.hpp
-  include/carom/solvers/detail/ray_polish.hpp
-  include/carom/solvers/detail/ray_scales.hpp
-  include/carom/solvers/detail/ray_supports.hpp
-  include/carom/solvers/detail/relaxed_lifts.hpp
-  include/carom/solvers/detail/sap_tuning.hpp
-  include/carom/solvers/detail/small_newton.hpp
-  include/carom/solvers/detail/small_problem.hpp
-  include/carom/solvers/detail/small_solver.hpp
-  include/carom/solvers/detail/small_state.hpp
-  include/carom/solvers/detail/small_sweep.hpp
-  include/carom/solvers/detail/solver_memory.hpp
-  include/carom/solvers/detail/system_totals.hpp
+  include/carom/solvers/derivative/closed_impulses.hpp
+  include/carom/solvers/derivative/data_products.hpp
+  include/carom/solvers/derivative/linearized_hessian.hpp
+  include/carom/solvers/derivative/linearized_impulses.hpp
+  include/carom/solvers/derivative/linearized_islands.hpp
+  include/carom/solvers/derivative/linearized_law.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/impulse_certificate.hpp
   include/carom/solvers/infeasibility.hpp
@@ -336,14 +264,86 @@ set(CAROM_HEADERS
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal.hpp
   include/carom/solvers/remove_overlap.hpp
+  include/carom/solvers/rows/balanced_form.hpp
+  include/carom/solvers/rows/block_rows.hpp
+  include/carom/solvers/rows/body_pairs.hpp
+  include/carom/solvers/rows/body_rows.hpp
+  include/carom/solvers/rows/dual_blocks.hpp
+  include/carom/solvers/rows/edge_gains.hpp
+  include/carom/solvers/rows/edge_kernels.hpp
+  include/carom/solvers/rows/impulse_islands.hpp
+  include/carom/solvers/rows/island_pieces.hpp
+  include/carom/solvers/rows/island_view.hpp
+  include/carom/solvers/rows/local_rows.hpp
+  include/carom/solvers/rows/local_triple.hpp
+  include/carom/solvers/rows/outward_order.hpp
+  include/carom/solvers/rows/packed_block.hpp
+  include/carom/solvers/rows/packed_edge.hpp
+  include/carom/solvers/rows/packed_exchange.hpp
+  include/carom/solvers/rows/packed_problem.hpp
+  include/carom/solvers/rows/path_products.hpp
+  include/carom/solvers/rows/small_problem.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp
+  include/carom/solvers/search/active_block.hpp
+  include/carom/solvers/search/active_newton.hpp
+  include/carom/solvers/search/active_system.hpp
+  include/carom/solvers/search/block_slopes.hpp
+  include/carom/solvers/search/block_sweep.hpp
+  include/carom/solvers/search/body_sweep.hpp
+  include/carom/solvers/search/central_path.hpp
+  include/carom/solvers/search/chosen_parts.hpp
+  include/carom/solvers/search/cone_pair.hpp
+  include/carom/solvers/search/cone_path.hpp
+  include/carom/solvers/search/contact_solver_tuning.hpp
+  include/carom/solvers/search/coulomb_newton.hpp
+  include/carom/solvers/search/dual_iterate.hpp
+  include/carom/solvers/search/dual_projection.hpp
+  include/carom/solvers/search/impulse_solver_tuning.hpp
+  include/carom/solvers/search/interior_point_tuning.hpp
+  include/carom/solvers/search/interval_path.hpp
+  include/carom/solvers/search/island_law.hpp
+  include/carom/solvers/search/island_newton.hpp
+  include/carom/solvers/search/island_solver.hpp
+  include/carom/solvers/search/island_state.hpp
+  include/carom/solvers/search/judged_answer.hpp
+  include/carom/solvers/search/judged_rounds.hpp
+  include/carom/solvers/search/law_iterate.hpp
+  include/carom/solvers/search/law_search.hpp
+  include/carom/solvers/search/law_slope.hpp
+  include/carom/solvers/search/method_choice.hpp
+  include/carom/solvers/search/newton_walk.hpp
+  include/carom/solvers/search/paced_limits.hpp
+  include/carom/solvers/search/paired_step.hpp
+  include/carom/solvers/search/part_scales.hpp
+  include/carom/solvers/search/path_slope.hpp
+  include/carom/solvers/search/proximal_newton.hpp
+  include/carom/solvers/search/proximal_solver_tuning.hpp
+  include/carom/solvers/search/relaxed_lifts.hpp
+  include/carom/solvers/search/sap_tuning.hpp
+  include/carom/solvers/search/small_newton.hpp
+  include/carom/solvers/search/small_solver.hpp
+  include/carom/solvers/search/small_state.hpp
+  include/carom/solvers/search/small_sweep.hpp
   include/carom/solvers/smoothed_contact.hpp
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/solvers/solve_or_prove.hpp
   include/carom/solvers/solver_on_bodies.hpp
+  include/carom/solvers/systems/body_system.hpp
+  include/carom/solvers/systems/clustered_factor.hpp
+  include/carom/solvers/systems/clustered_hessian.hpp
+  include/carom/solvers/systems/coulomb_directions.hpp
+  include/carom/solvers/systems/direct_directions.hpp
+  include/carom/solvers/systems/direct_hessian.hpp
+  include/carom/solvers/systems/dual_curvature.hpp
+  include/carom/solvers/systems/executor_reference.hpp
+  include/carom/solvers/systems/impulse_system.hpp
+  include/carom/solvers/systems/iterative_directions.hpp
+  include/carom/solvers/systems/iterative_hessian.hpp
+  include/carom/solvers/systems/solver_memory.hpp
+  include/carom/solvers/systems/system_totals.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp
   include/carom/variational/detail/chatter.hpp

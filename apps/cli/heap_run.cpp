@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/sap_options.hpp"
+#include "carom/solvers/search/contact_solver_tuning.hpp"
 
 #include "cli/experiment.hpp"
 #include "cli/heap_residual.hpp"

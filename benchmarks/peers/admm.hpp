@@ -7,9 +7,9 @@
 #include <span>
 
 #include "carom/core/solve_limits.hpp"
-#include "carom/solvers/detail/dual_iterate.hpp"
-#include "carom/solvers/detail/dual_projection.hpp"
-#include "carom/solvers/detail/impulse_solver_tuning.hpp"
+#include "carom/solvers/search/dual_iterate.hpp"
+#include "carom/solvers/search/dual_projection.hpp"
+#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 #include "peers/delassus_factor.hpp"
 #include "peers/spectral_step.hpp"

@@ -8,7 +8,7 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 
-#include "carom/solvers/detail/cone_path.hpp"
+#include "carom/solvers/search/cone_path.hpp"
 
 namespace carom::examples {
 

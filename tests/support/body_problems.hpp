@@ -6,7 +6,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/rows/block_rows.hpp"
 
 #include "support/constrained_problem.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/solvers/detail/packed_problem.hpp"
+#include "carom/solvers/rows/packed_problem.hpp"
 
 #include "support/raw_problem.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "carom/solvers/detail/body_system.hpp"
-#include "carom/solvers/detail/law_search.hpp"
+#include "carom/solvers/search/law_search.hpp"
+#include "carom/solvers/systems/body_system.hpp"
 
 #include "support/body_problems.hpp"
 #include "support/stacks.hpp"

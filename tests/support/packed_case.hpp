@@ -8,7 +8,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "carom/solvers/detail/solver_memory.hpp"
+#include "carom/solvers/systems/solver_memory.hpp"
 
 #include "support/constrained_problem.hpp"
 

@@ -12,7 +12,7 @@
 #include "carom/adapters/detail/petsc_exchange.hpp"
 #include "carom/contact/detail/natural_map.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/solvers/detail/certificate_parts.hpp"
+#include "carom/solvers/answer/certificate_parts.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

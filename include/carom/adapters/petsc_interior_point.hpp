@@ -3,7 +3,7 @@
 
 #include "carom/adapters/detail/petsc_law_system.hpp"
 #include "carom/adapters/petsc.hpp"
-#include "carom/solvers/detail/island_law.hpp"
+#include "carom/solvers/search/island_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

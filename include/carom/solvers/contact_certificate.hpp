@@ -9,9 +9,9 @@
 
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/one_code.hpp"
-#include "carom/solvers/detail/certificate_map.hpp"
-#include "carom/solvers/detail/certificate_parts.hpp"
-#include "carom/solvers/detail/certificate_rounding.hpp"
+#include "carom/solvers/answer/certificate_map.hpp"
+#include "carom/solvers/answer/certificate_parts.hpp"
+#include "carom/solvers/answer/certificate_rounding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -5,13 +5,13 @@
 
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
-#include "carom/solvers/detail/contact_solver_tuning.hpp"
-#include "carom/solvers/detail/executor_reference.hpp"
-#include "carom/solvers/detail/judged_rounds.hpp"
-#include "carom/solvers/detail/method_choice.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/proximal.hpp"
 #include "carom/solvers/sap.hpp"
+#include "carom/solvers/search/contact_solver_tuning.hpp"
+#include "carom/solvers/search/judged_rounds.hpp"
+#include "carom/solvers/search/method_choice.hpp"
+#include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

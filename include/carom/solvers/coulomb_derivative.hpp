@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/solvers/detail/linearized_law.hpp"
+#include "carom/solvers/derivative/linearized_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -10,11 +10,11 @@
 #include "carom/cones/convex_contact.hpp"
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_limits.hpp"
-#include "carom/solvers/detail/block_sweep.hpp"
-#include "carom/solvers/detail/dual_blocks.hpp"
-#include "carom/solvers/detail/dual_iterate.hpp"
-#include "carom/solvers/detail/impulse_solver_tuning.hpp"
-#include "carom/solvers/detail/outward_order.hpp"
+#include "carom/solvers/rows/dual_blocks.hpp"
+#include "carom/solvers/rows/outward_order.hpp"
+#include "carom/solvers/search/block_sweep.hpp"
+#include "carom/solvers/search/dual_iterate.hpp"
+#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

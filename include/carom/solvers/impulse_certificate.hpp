@@ -11,7 +11,7 @@
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/natural_map.hpp"
 #include "carom/core/detail/small_vector.hpp"
-#include "carom/solvers/detail/map_rounding.hpp"
+#include "carom/solvers/answer/map_rounding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

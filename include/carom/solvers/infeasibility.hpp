@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/detail/ray_measures.hpp"
-#include "carom/solvers/detail/ray_scales.hpp"
-#include "carom/solvers/detail/ray_supports.hpp"
+#include "carom/solvers/answer/ray_measures.hpp"
+#include "carom/solvers/answer/ray_scales.hpp"
+#include "carom/solvers/answer/ray_supports.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -5,9 +5,9 @@
 #include <type_traits>
 
 #include "carom/contact/detail/delassus_islands.hpp"
-#include "carom/solvers/detail/exact_ray.hpp"
-#include "carom/solvers/detail/infeasibility_tuning.hpp"
-#include "carom/solvers/detail/island_ray.hpp"
+#include "carom/solvers/answer/exact_ray.hpp"
+#include "carom/solvers/answer/infeasibility_tuning.hpp"
+#include "carom/solvers/answer/island_ray.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
 namespace carom {

@@ -8,10 +8,10 @@
 
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/detail/body_system.hpp"
-#include "carom/solvers/detail/impulse_islands.hpp"
-#include "carom/solvers/detail/island_law.hpp"
-#include "carom/solvers/detail/overlap_loads.hpp"
+#include "carom/solvers/answer/overlap_loads.hpp"
+#include "carom/solvers/rows/impulse_islands.hpp"
+#include "carom/solvers/search/island_law.hpp"
+#include "carom/solvers/systems/body_system.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

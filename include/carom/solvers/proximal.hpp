@@ -8,11 +8,11 @@
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/detail/certificate_parts.hpp"
-#include "carom/solvers/detail/executor_reference.hpp"
-#include "carom/solvers/detail/proximal_solver_tuning.hpp"
-#include "carom/solvers/detail/relaxed_lifts.hpp"
+#include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/sap.hpp"
+#include "carom/solvers/search/proximal_solver_tuning.hpp"
+#include "carom/solvers/search/relaxed_lifts.hpp"
+#include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -8,10 +8,10 @@
 #include <Eigen/Core>
 
 #include "carom/contact/primal.hpp"
-#include "carom/solvers/detail/island_solver.hpp"
-#include "carom/solvers/detail/packed_exchange.hpp"
-#include "carom/solvers/detail/small_solver.hpp"
+#include "carom/solvers/rows/packed_exchange.hpp"
 #include "carom/solvers/sap_options.hpp"
+#include "carom/solvers/search/island_solver.hpp"
+#include "carom/solvers/search/small_solver.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

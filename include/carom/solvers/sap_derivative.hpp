@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/solvers/detail/linearized_hessian.hpp"
+#include "carom/solvers/derivative/linearized_hessian.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace carom {

@@ -6,7 +6,7 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

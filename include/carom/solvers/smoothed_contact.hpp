@@ -7,8 +7,8 @@
 
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/detail/body_system.hpp"
-#include "carom/solvers/detail/central_path.hpp"
+#include "carom/solvers/search/central_path.hpp"
+#include "carom/solvers/systems/body_system.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/interior_point.hpp"
+#include "carom/solvers/search/contact_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

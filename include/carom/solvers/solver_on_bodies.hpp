@@ -7,7 +7,7 @@
 #include "carom/contact/delassus_form.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/detail/judged_rounds.hpp"
+#include "carom/solvers/search/judged_rounds.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

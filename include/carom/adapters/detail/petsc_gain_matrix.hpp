@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "carom/adapters/detail/petsc_exchange.hpp"
-#include "carom/solvers/detail/edge_gains.hpp"
+#include "carom/solvers/rows/edge_gains.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "carom/adapters/detail/petsc_gain_matrix.hpp"
-#include "carom/solvers/detail/interior_point_tuning.hpp"
+#include "carom/solvers/search/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -13,9 +13,9 @@
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
-#include "carom/solvers/detail/dual_curvature.hpp"
-#include "carom/solvers/detail/newton_walk.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/newton_walk.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
+#include "carom/solvers/systems/dual_curvature.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

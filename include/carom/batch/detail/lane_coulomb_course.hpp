@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "carom/batch/lanes.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

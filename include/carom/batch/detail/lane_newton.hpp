@@ -5,8 +5,8 @@
 #include "carom/batch/detail/lane_search.hpp"
 #include "carom/batch/detail/lane_state.hpp"
 #include "carom/batch/detail/lane_sweep.hpp"
-#include "carom/solvers/detail/newton_walk.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/newton_walk.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/batch/lanes.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

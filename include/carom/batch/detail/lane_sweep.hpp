@@ -3,7 +3,7 @@
 
 #include "carom/batch/detail/lane_state.hpp"
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/solvers/detail/sap_tuning.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -9,7 +9,7 @@
 
 #include "carom/cones/projection.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/detail/block_sweep.hpp"
+#include "carom/solvers/search/block_sweep.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

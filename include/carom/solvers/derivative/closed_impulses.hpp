@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "carom/linalg/detail/lu.hpp"
+#include "carom/solvers/search/block_slopes.hpp"
+#include "carom/solvers/search/chosen_parts.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The linearised law of islands of which few blocks are closed, as a dense system in the impulses
+/// of those. With P, Q, C and N of LinearizedLaw and W = Ĵ Ĵᵀ of what is closed,
+///
+///     (I + N W) dγ = C b − N Ĵ a,    z = Cᵀ (I + N W)⁻ᵀ (b + Ĵ a)
+///
+/// solve it; what is open has dγ = b and does not answer. It is for islands of which nothing is
+/// softened, and serves those whose pivots are even, as one right side is not refined.
+/// @note  Real-time safe once a system of the size has been taken.
+template <RealScalar Scalar>
+class ClosedImpulses {
+ public:
+  /// Grows memory to a system's size.
+  void take(const BodySystem<Scalar>& system);
+
+  /// Factors an island.
+  /// @return  the largest over the least pivot; infinity where the island is not of the kind or a
+  ///          pivot fails, so that solve() must not be called.
+  [[nodiscard]] Scalar factor(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                              Index island) noexcept;
+
+  /// The numbers of one solve, of all islands.
+  struct Numbers {
+    const Scalar *a, *b;  ///< right sides, a vector and parts
+    Scalar *x, *parts;    ///< out: dw or y, and dγ or z, but b for z of open friction contacts
+  };
+  /// Solves the system on an island.
+  void solve(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes, Index island,
+             const Numbers& numbers) noexcept;
+  /// Solves the transposed system on an island.
+  void solve_transposed(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                        Index island, const Numbers& numbers) noexcept;
+
+ private:
+  using Tuning = LinearizedLawTuning;
+  using Parts = ChosenParts<Scalar>;
+  using Part = typename Parts::Part;
+
+  /// The first part of an island's closed ones, how many, and where its factor is.
+  struct Own {
+    Index first, count, factor;
+  };
+
+  /// Calls visit(block, slope, place) of an island's closed blocks, place counting their rows.
+  template <typename Visit>
+  void for_each_closed(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                       Index island, Visit&& visit) const noexcept {
+    const Own& own = islands_[island];
+    for (Index k = own.first; k < own.first + own.count;) {
+      k += slopes.visit(system, block_of_part_[closed_[k].part],
+                        [&](const auto& block, const auto& slope) {
+                          visit(block, slope, 3 * (k - own.first));
+                          return Index(block.parts);
+                        });
+    }
+  }
+  /// Calls visit(block, slope, first part) of an island's open blocks.
+  template <typename Visit>
+  static void for_each_open(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                            Index island, Visit&& visit) noexcept {
+    const ContactIsland& own = system.rows().graph().islands()[island];
+    for (Index e = own.first_edge; e < own.edge_end; ++e) {
+      const auto& edge = system.rows().edges()[e];
+      for (Index i = edge.first_block; i < edge.block_end; ++i) {
+        slopes.visit(system, i, [&](const auto& block, const auto& slope) {
+          if (slope.closed()) return;
+          visit(block, slope, Part{e, block.first_part});
+        });
+      }
+    }
+  }
+  /// Numbers of a closed block's rows, from and to where they follow each other.
+  template <typename Block>
+  [[nodiscard]] static typename Block::Numbers read_closed(const Block& block,
+                                                           const Scalar* from) noexcept {
+    typename Block::Numbers result;
+    for (int k = 0; k < block.size(); ++k) result(k) = from[k];
+    return result;
+  }
+  template <typename Block>
+  static void write_closed(const Block& block, const typename Block::Numbers& numbers,
+                           Scalar* to) noexcept {
+    for (int k = 0; k < block.size(); ++k) to[k] = numbers(k);
+  }
+  [[nodiscard]] Parts parts(const BodySystem<Scalar>& system, Index island) const noexcept {
+    const Own& own = islands_[island];
+    return {system.rows(), closed_.data() + own.first, own.count};
+  }
+  [[nodiscard]] bool collect(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                             Index island) noexcept;
+  void write_matrix(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
+                    Index island) noexcept;
+
+  Sequence<Own> islands_;
+  Sequence<Part> closed_;        ///< of all islands, each with room for all that it takes
+  Sequence<int> block_of_part_;  ///< the block of the system that has a part
+  Sequence<Scalar> factors_;     ///< of I + N W
+  Sequence<Scalar> products_;    ///< W of one island, column by column
+  Sequence<Scalar> response_;    ///< dγ, or (I + N W)⁻ᵀ (b + Ĵ a), of one island
+  Sequence<Scalar> moving_;      ///< Ĵ x, or −Nᵀ times what response_ holds, of one island
+  Sequence<int> exchanges_;      ///< of all islands
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void ClosedImpulses<Scalar>::take(const BodySystem<Scalar>& system) {
+  islands_.resize(system.islands().size());
+  block_of_part_.resize(system.part_count());
+  Index first = 0, factor = 0;
+  for (Index i = 0; i < system.islands().size(); ++i) {
+    const BlockIsland& island = system.islands()[i];
+    const Index most = (std::min)(Index(Tuning::closed_parts), island.part_end - island.first_part);
+    islands_[i] = {first, 0, factor};
+    first += most;
+    factor += 9 * most * most;
+  }
+  for (Index i = 0; i < system.blocks().size(); ++i) {
+    const Index part = system.blocks().first_part(i);
+    std::fill_n(block_of_part_.begin() + part, system.blocks().parts(i), int(i));
+  }
+  closed_.resize(first);
+  factors_.resize(factor);
+  exchanges_.resize(3 * first);
+  constexpr Index most = 3 * Index(Tuning::closed_parts);
+  products_.resize(most * most);
+  response_.resize(most);
+  moving_.resize(most);
+}
+
+/// Lists what is closed; false where that is too much, or is softened.
+template <RealScalar Scalar>
+bool ClosedImpulses<Scalar>::collect(const BodySystem<Scalar>& system,
+                                     const BlockSlopes<Scalar>& slopes, Index island) noexcept {
+  const BodyRows<Scalar>& rows = system.rows();
+  const ContactIsland& graph = rows.graph().islands()[island];
+  const Index unknowns = rows.vector_end(island) - rows.vector_start(island);
+  const Index most = (std::min)(Index(Tuning::closed_parts), unknowns / 6);
+  Own& own = islands_[island];
+  own.count = 0;
+  for (Index e = graph.first_edge; e < graph.edge_end; ++e) {
+    const auto& edge = rows.edges()[e];
+    for (Index i = edge.first_block; i < edge.block_end; ++i) {
+      const bool taken = slopes.visit(system, i, [&](const auto& block, const auto& slope) {
+        if (!slope.closed()) return true;
+        if (slope.softened || own.count + block.parts > most) return false;
+        for (int p = 0; p < block.parts; ++p) {
+          closed_[own.first + own.count++] = {e, block.first_part + p};
+        }
+        return true;
+      });
+      if (!taken) return false;
+    }
+  }
+  return true;
+}
+
+/// I + N W of an island.
+template <RealScalar Scalar>
+void ClosedImpulses<Scalar>::write_matrix(const BodySystem<Scalar>& system,
+                                          const BlockSlopes<Scalar>& slopes,
+                                          Index island) noexcept {
+  const Own& own = islands_[island];
+  const Index size = 3 * own.count;
+  parts(system, island).write_products(products_.data());
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto& slope, Index place) {
+    for (Index c = 0; c < size; ++c) {
+      const Scalar* const w = products_.data() + c * size + place;
+      Scalar* const to = factors_.data() + own.factor + c * size + place;
+      for (int r = 0; r < block.size(); ++r) {
+        Scalar sum(c == place + r ? 1 : 0);
+        for (int k = 0; k < block.size(); ++k) sum += slope.gain(r, k) * w[k];
+        to[r] = sum;
+      }
+    }
+  });
+}
+
+template <RealScalar Scalar>
+Scalar ClosedImpulses<Scalar>::factor(const BodySystem<Scalar>& system,
+                                      const BlockSlopes<Scalar>& slopes, Index island) noexcept {
+  constexpr Scalar refused = std::numeric_limits<Scalar>::infinity();
+  if (!collect(system, slopes, island)) return refused;
+  const Own& own = islands_[island];
+  write_matrix(system, slopes, island);
+  Scalar* const matrix = factors_.data() + own.factor;
+  const Index size = 3 * own.count;
+  if (!factor_lu<MultiplyByReciprocals>(matrix, size, exchanges_.data() + 3 * own.first)) {
+    return refused;
+  }
+  PivotSpread<Scalar> spread;
+  spread.see(matrix, size);
+  return spread.ratio();
+}
+
+template <RealScalar Scalar>
+void ClosedImpulses<Scalar>::solve(const BodySystem<Scalar>& system,
+                                   const BlockSlopes<Scalar>& slopes, Index island,
+                                   const Numbers& numbers) noexcept {
+  const BodyRows<Scalar>& rows = system.rows();
+  const Own& own = islands_[island];
+  for_each_open(system, slopes, island, [&](const auto& block, const auto&, const Part&) {
+    write_parts(block, read_parts(block, numbers.b), numbers.parts);
+  });
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto&, Index) {
+    write_parts(block, typename std::decay_t<decltype(block)>::Numbers(), numbers.parts);
+  });
+  rows.write_momentum(island, numbers.parts, numbers.x);
+  for (Index k = rows.vector_start(island); k < rows.vector_end(island); ++k) {
+    numbers.x[k] += numbers.a[k];
+  }
+  parts(system, island).write_velocities(numbers.x, moving_.data());
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto& slope, Index place) {
+    const auto u = read_closed(block, moving_.data() + place);
+    write_closed(block, slope.inverse * read_parts(block, numbers.b) - slope.gain * u,
+                 response_.data() + place);
+  });
+  solve_lu<MultiplyByReciprocals>(factors_.data() + own.factor, 3 * own.count,
+                                  exchanges_.data() + 3 * own.first, response_.data());
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto&, Index place) {
+    write_parts(block, read_closed(block, response_.data() + place), numbers.parts);
+  });
+  parts(system, island).add_momentum(response_.data(), numbers.x);
+}
+
+template <RealScalar Scalar>
+void ClosedImpulses<Scalar>::solve_transposed(const BodySystem<Scalar>& system,
+                                              const BlockSlopes<Scalar>& slopes, Index island,
+                                              const Numbers& numbers) noexcept {
+  const BodyRows<Scalar>& rows = system.rows();
+  const Own& own = islands_[island];
+  std::copy(numbers.a + rows.vector_start(island), numbers.a + rows.vector_end(island),
+            numbers.x + rows.vector_start(island));
+  parts(system, island).write_velocities(numbers.x, response_.data());
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto&, Index place) {
+    const auto u = read_closed(block, response_.data() + place);
+    write_closed(block, u + read_parts(block, numbers.b), response_.data() + place);
+  });
+  solve_lu_transposed<MultiplyByReciprocals>(factors_.data() + own.factor, 3 * own.count,
+                                             exchanges_.data() + 3 * own.first, response_.data());
+  for_each_closed(system, slopes, island, [&](const auto& block, const auto& slope, Index place) {
+    const auto t = read_closed(block, response_.data() + place);
+    write_parts(block, transposed_times(slope.inverse, t), numbers.parts);
+    write_closed(block, -transposed_times(slope.gain, t), moving_.data() + place);
+  });
+  parts(system, island).add_momentum(moving_.data(), numbers.x);
+  for_each_open(system, slopes, island, [&](const auto& block, const auto&, const Part& first) {
+    auto z = read_parts(block, numbers.b);
+    if constexpr (z.size() > 3) {
+      for (int p = 0; p < block.parts; ++p) {
+        const auto u = Parts::velocity(rows, {first.edge, first.part + p}, numbers.x);
+        for (int k = 0; k < 3; ++k) z(3 * p + k) += u(k);
+      }
+    }
+    write_parts(block, z, numbers.parts);
+  });
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

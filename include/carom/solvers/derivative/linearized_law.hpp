@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "carom/solvers/derivative/closed_impulses.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The law of a whole problem, Coulomb's or the convex one, linearised at a solution, in whitened
+/// velocities w = Lᵀ v:
+///
+///     dw − Ĵᵀ dγ = a,    P dγ + Q Ĵ dw = b    of every block,
+///
+/// and the transposed system y + Ĵᵀ Qᵀ z = a, Pᵀ z − Ĵ y = b. P is P + Q R of LawSlope.
+///
+/// What is held and has no R of its own is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of
+/// one sparse factor; the softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for
+/// some dγ, those of least norm remain, and rows that contradict each other are met in the mean.
+/// @note  Real-time safe once a problem of the size and pattern has been taken.
+template <RealScalar Scalar>
+class LinearizedLaw {
+ public:
+  /// How one of the systems was solved.
+  struct Solved {
+    int systems = 0;  ///< right sides the factor was applied to
+    Scalar left = 0;  ///< what the last of them is expected to have left, relative [-]
+    bool finite = true;
+  };
+
+  /// Takes on a problem, and grows memory to its size.
+  void take(const ContactProblem<Scalar>& problem);
+
+  /// Linearises all blocks, as BlockSlopes::linearize().
+  template <typename Velocity, typename Impulse>
+  [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
+                                const Impulse& impulse,
+                                const LinearizedPoint<Scalar>& point) noexcept {
+    return slopes_.linearize(problem, system_, velocity, impulse, point);
+  }
+  /// Factors; false when a pivot fails.
+  /// @param tolerance  share of an answer that may be left without refinement.
+  [[nodiscard]] bool factor(const Scalar& tolerance) noexcept;
+
+  [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
+  /// Calls visit(block of parts, slope) of a block of the problem.
+  template <typename Visit>
+  decltype(auto) visit(Index block, Visit&& visit) const noexcept {
+    return slopes_.visit(system_, slopes_.place(block), visit);
+  }
+  /// Calls visit(row of the problem's impulses, place in parts).
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const noexcept {
+    system_.rows().for_each_row(visit);
+  }
+  /// b of the systems, in parts.
+  [[nodiscard]] Scalar* right() noexcept { return right_.data(); }
+  void clear_right() noexcept { std::fill(right_.begin(), right_.end(), Scalar(0)); }
+  /// dγ or z of the last solve, in parts.
+  [[nodiscard]] const Scalar* answer() const noexcept { return parts_.data(); }
+
+  /// Solves one of the systems for the b of right(), which is used up.
+  /// @param x  a, out dw or y; of the problem's velocities.
+  template <bool Transposed>
+  Solved solve(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
+
+ private:
+  using Tuning = LinearizedLawTuning;
+
+  template <typename Visit>
+  void for_each(Index island, Visit&& visit) const noexcept {
+    const BlockIsland& own = system_.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) slopes_.visit(system_, i, visit);
+  }
+  template <bool Transposed>
+  void solve_island(Index island, Solved& solved) noexcept;
+  /// Whether a and b of an island are rounding beside the solution.
+  [[nodiscard]] bool is_rounding(Index island) const noexcept;
+  template <bool Transposed>
+  [[nodiscard]] Scalar correct(Index island, Scalar& total) noexcept;
+  template <bool Transposed>
+  void write_rest(Index island) noexcept;
+
+  BodySystem<Scalar> system_;
+  BlockSlopes<Scalar> slopes_;
+  // a, its rest, the unknown dw or y, and what is added to it, in vectors.
+  Sequence<Scalar> given_, rest_, sum_, step_;
+  // The same of b and dγ or z, in parts; Ĵ times the unknown and times what is added.
+  Sequence<Scalar> right_, left_, parts_, added_, moved_, moving_;
+  Sequence<char> direct_;  ///< per island, whether the impulses of what is closed are the system
+  Sequence<char> even_;    ///< of the others, whether one right side does
+  Sequence<Scalar> lost_;  ///< what that leaves of an answer, relative [-]
+  ClosedImpulses<Scalar> closed_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
+  system_.take(problem, false, false);
+  slopes_.take(problem, system_);
+  closed_.take(system_);
+  lost_.resize(system_.islands().size());
+  for (Sequence<char>* flags : {&direct_, &even_}) flags->resize(system_.islands().size());
+  for (Sequence<Scalar>* numbers : {&given_, &rest_, &sum_, &step_}) {
+    if (numbers->size() != system_.rows().vector_size()) {
+      numbers->assign(system_.rows().vector_size(), Scalar(0));
+    }
+  }
+  for (Sequence<Scalar>* numbers : {&right_, &left_, &parts_, &added_, &moved_, &moving_}) {
+    if (numbers->size() != 3 * system_.part_count()) {
+      numbers->assign(3 * system_.part_count(), Scalar(0));
+    }
+  }
+}
+
+template <RealScalar Scalar>
+bool LinearizedLaw<Scalar>::factor(const Scalar& tolerance) noexcept {
+  using std::sqrt;
+  const Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar most = Scalar(Tuning::even_pivots) / sqrt(sqrt(rounding));
+  bool regular = true;
+  const auto even = [&](Index island, const Scalar& ratio) {  // whether one right side does
+    lost_[island] = rounding * ratio;
+    return ratio <= most && lost_[island] <= tolerance;
+  };
+  for (Index i = 0; i < system_.islands().size(); ++i) {
+    direct_[i] = even(i, closed_.factor(system_, slopes_, i));
+    if (direct_[i]) continue;
+    regular = system_.factor(i, slopes_.gains()) && regular;
+    bool softened = false;
+    for_each(i, [&](const auto&, const auto& slope) { softened = softened || slope.softened; });
+    even_[i] = !softened && even(i, system_.pivot_ratio(i));
+  }
+  return regular;
+}
+
+/// What the sums leave of a and b.
+template <RealScalar Scalar>
+template <bool Transposed>
+void LinearizedLaw<Scalar>::write_rest(Index island) noexcept {
+  const BodyRows<Scalar>& rows = system_.rows();
+  const Index begin = rows.vector_start(island), end = rows.vector_end(island);
+  for_each(island, [&](const auto& block, const auto& slope) {
+    const auto unknown = read_parts(block, parts_.data()), moved = read_parts(block, moved_.data());
+    const auto right = read_parts(block, right_.data());
+    if constexpr (Transposed) {
+      write_parts(block, right - transposed_times(slope.by_impulse, unknown) + moved, left_.data());
+      write_parts(block, -transposed_times(slope.by_velocity, unknown), added_.data());
+    } else {
+      write_parts(block, right - slope.by_impulse * unknown - slope.by_velocity * moved,
+                  left_.data());
+      write_parts(block, unknown, added_.data());
+    }
+  });
+  rows.write_momentum(island, added_.data(), rest_.data());
+  for (Index k = begin; k < end; ++k) rest_[k] += given_[k] - sum_[k];
+}
+
+template <RealScalar Scalar>
+bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
+  using std::pow;
+  const BlockIsland& own = system_.islands()[island];
+  Scalar change(0), solution(0);
+  for (Index k = system_.rows().vector_start(island); k < system_.rows().vector_end(island); ++k) {
+    change += given_[k] * given_[k];
+  }
+  for (Index i = own.first_block; i < own.block_end; ++i) {
+    solution += slopes_.energy(i);
+    slopes_.visit(system_, i, [&](const auto& block, const auto&) {
+      change += block.inverse_mass * read_parts(block, right_.data()).squared_norm();
+    });
+  }
+  const Scalar rounded =
+      pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::rounded_change));
+  return change <= rounded * rounded * solution;
+}
+
+/// Adds to the sums what the softened system gives for the rest.
+/// @param total  out: norm of the sums [√J or as a and b].
+/// @return  norm of what is added.
+template <RealScalar Scalar>
+template <bool Transposed>
+Scalar LinearizedLaw<Scalar>::correct(Index island, Scalar& total) noexcept {
+  using std::sqrt;
+  const BodyRows<Scalar>& rows = system_.rows();
+  const Index begin = rows.vector_start(island), end = rows.vector_end(island);
+  for_each(island, [&](const auto& block, const auto& slope) {
+    const auto left = read_parts(block, left_.data());
+    if constexpr (Transposed) {
+      write_parts(block, -transposed_times(slope.gain, left), added_.data());
+    } else {
+      write_parts(block, slope.inverse * left, added_.data());
+    }
+  });
+  rows.write_momentum(island, added_.data(), step_.data());
+  for (Index k = begin; k < end; ++k) step_[k] += rest_[k];
+  system_.template apply_inverse<Transposed>(island, step_.data());
+  rows.write_velocities(island, step_.data(), moving_.data());
+  Scalar change(0), all(0);
+  for (Index k = begin; k < end; ++k) {
+    sum_[k] += step_[k];
+    change += step_[k] * step_[k];
+    all += sum_[k] * sum_[k];
+  }
+  for_each(island, [&](const auto& block, const auto& slope) {
+    const auto moving = read_parts(block, moving_.data());
+    auto unknown = read_parts(block, parts_.data());
+    std::decay_t<decltype(unknown)> step;
+    if constexpr (Transposed) {
+      step = transposed_times(slope.inverse, read_parts(block, left_.data()) + moving);
+    } else {
+      step = read_parts(block, added_.data()) - slope.gain * moving;
+    }
+    unknown += step;
+    write_parts(block, unknown, parts_.data());
+    write_parts(block, read_parts(block, moved_.data()) + moving, moved_.data());
+    if constexpr (Transposed) {  // as impulses
+      step = transposed_times(slope.by_velocity, step);
+      unknown = transposed_times(slope.by_velocity, unknown);
+    }
+    change += block.inverse_mass * step.squared_norm();
+    all += block.inverse_mass * unknown.squared_norm();
+  });
+  total = sqrt(all);
+  return sqrt(change);
+}
+
+template <RealScalar Scalar>
+template <bool Transposed>
+void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept {
+  const Scalar enough = Scalar(Tuning::enough) * std::numeric_limits<Scalar>::epsilon();
+  const BlockIsland& own = system_.islands()[island];
+  const Index first = 3 * own.first_part, count = 3 * (own.part_end - own.first_part);
+  const Index begin = system_.rows().vector_start(island);
+  const Index size = system_.rows().vector_end(island) - begin;
+  const auto start = [&] {
+    for (Sequence<Scalar>* numbers : {&parts_, &moved_}) {
+      std::fill_n(numbers->data() + first, count, Scalar(0));
+    }
+    std::fill_n(sum_.data() + begin, size, Scalar(0));
+    std::copy_n(given_.data() + begin, size, rest_.data() + begin);
+    std::copy_n(right_.data() + first, count, left_.data() + first);
+  };
+  // Returns what is expected to be left of the answer, relative to it.
+  const auto refine = [&](int most) {
+    start();
+    Scalar last(1), expected(1);
+    for (int k = 0; k < most; ++k) {
+      if (k > 0) write_rest<Transposed>(island);
+      Scalar total(0);
+      const Scalar change = correct<Transposed>(island, total);
+      ++solved.systems;
+      if (!(total > Scalar(0))) return Scalar(0);
+      if (even_[island]) return lost_[island];
+      const Scalar now = change / total;
+      expected = now * (std::min)(Scalar(1), now / last);
+      last = now;
+      if (k > 0 && expected <= enough) break;
+    }
+    return expected;
+  };
+  const Scalar left = refine(Tuning::corrections);
+  const bool counts = left <= enough || Transposed || !is_rounding(island);
+  if (left > Scalar(Tuning::contradiction)) {
+    write_rest<Transposed>(island);
+    for (Index p = first; p < first + count; ++p) right_[p] -= left_[p];
+    static_cast<void>(refine(Tuning::corrections));
+  }
+  if (counts) solved.left = (std::max)(solved.left, left);
+}
+
+template <RealScalar Scalar>
+template <bool Transposed>
+auto LinearizedLaw<Scalar>::solve(const ContactProblem<Scalar>& problem, Scalar* x) noexcept
+    -> Solved {
+  const auto for_each_body = [&](const auto& visit) {
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      const int slot = system_.rows().graph().slot_of(b);
+      if (slot < 0) continue;  // without blocks dw = a
+      const auto [start, size] = problem.body(b);
+      visit(x + start, system_.rows().starts()[slot], size);
+    }
+  };
+  for_each_body([&](const Scalar* from, Index place, Index size) {
+    std::copy_n(from, size, given_.data() + place);
+  });
+  system_.follow();  // it may have been moved
+  Solved solved;
+  const typename ClosedImpulses<Scalar>::Numbers numbers{given_.data(), right_.data(), sum_.data(),
+                                                         parts_.data()};
+  for (Index i = 0; i < system_.islands().size(); ++i) {
+    if (!direct_[i]) {
+      solve_island<Transposed>(i, solved);
+      continue;
+    }
+    if constexpr (Transposed) {
+      closed_.solve_transposed(system_, slopes_, i, numbers);
+    } else {
+      closed_.solve(system_, slopes_, i, numbers);
+    }
+    solved.systems += 1;
+    solved.left = (std::max)(solved.left, lost_[i]);
+  }
+  for_each_body(
+      [&](Scalar* to, Index place, Index size) { std::copy_n(sum_.data() + place, size, to); });
+  solved.finite = Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite();
+  return solved;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

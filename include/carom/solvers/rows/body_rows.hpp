@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/contact/detail/contact_graph.hpp"
+#include "carom/contact/primal.hpp"
+#include "carom/linalg/detail/shared_loop.hpp"
+#include "carom/solvers/rows/block_rows.hpp"
+#include "carom/solvers/rows/edge_kernels.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The rows of a ContactProblem laid out for passes over them on the bodies: blocks by pair of
+/// bodies, and Ĵ with every body's unknowns padded to whole registers.
+template <RealScalar Scalar>
+class BodyRows {
+ public:
+  struct Edge {
+    PackedEdge packed;
+    Index first_block, block_end;
+  };
+
+  /// Takes on a problem: pattern and numbers.
+  /// @param loaded  whether load() is wanted, which costs a product with every row.
+  /// @return  whether the pattern differs from the one taken on before.
+  /// @note  Allocates beyond the largest problem so far.
+  bool take(const ContactProblem<Scalar>& problem, bool loaded = true) {
+    const int analysed = graph_.analysis_count();
+    graph_.analyse(problem, std::numeric_limits<double>::infinity());
+    if (layout_ != graph_.layout_count()) lay_out();
+    layout_ = graph_.layout_count();
+    pack(problem);
+    if (loaded) write_load(problem);
+    return analysed != graph_.analysis_count();
+  }
+
+  [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
+  [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return islands_; }
+  [[nodiscard]] const Sequence<Edge>& edges() const noexcept { return edges_; }
+  [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
+  /// q = J v* − v̂ of all parts, of the last problem taken with its load.
+  [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
+  void add_to_load(Index place, const Scalar& velocity) noexcept { load_[place] += velocity; }
+  /// Per slot, where its unknowns start in a vector.
+  [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
+  [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
+  [[nodiscard]] Index vector_start(Index island) const noexcept {
+    return starts_[graph_.islands()[island].range.first_slot];
+  }
+  [[nodiscard]] Index vector_end(Index island) const noexcept {
+    const Index slot = graph_.islands()[island].range.slot_end;
+    return slot == graph_.slot_count() ? vector_size_ : starts_[slot];
+  }
+  [[nodiscard]] const Scalar* jacobians(const PackedEdge& edge) const noexcept {
+    return jacobians_.data() + edge.jacobians;
+  }
+  /// Where the rows of a block stand among the problem's impulses.
+  [[nodiscard]] Index first_row(Index block) const noexcept { return rows_[block].first; }
+  /// Calls visit(row of the problem's impulses, place in parts).
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const noexcept {
+    for (Index i = 0; i < blocks_.size(); ++i) {
+      blocks_.visit(i, [&](const auto& block) {
+        for (int r = 0; r < rows_[i].count; ++r) {
+          visit(Index(rows_[i].first) + r, 3 * block.first_part + block.place(r));
+        }
+      });
+    }
+  }
+
+  /// Ĵᵀ γ of an island, into a vector.
+  void write_momentum(Index island, const Scalar* impulse, Scalar* momentum) const noexcept;
+  /// Ĵ w of an island, into parts.
+  /// @param loop  shares the edges.
+  void write_velocities(Index island, const Scalar* whitened, Scalar* velocity,
+                        const SharedLoop& loop = {}) const noexcept;
+
+ private:
+  void write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
+                             Scalar* velocity) const noexcept;
+  /// The rows of a block among the problem's impulses.
+  struct Rows {
+    int first, count;
+  };
+  void lay_out();
+  void pack(const ContactProblem<Scalar>& problem);
+  void write_load(const ContactProblem<Scalar>& problem) noexcept;
+  template <typename Block>
+  void add_block(const Block& block, Index part);
+  template <typename Block>
+  Scalar* pack_part(const Block& block, int number, const Edge& edge, Index part, Scalar* to);
+
+  ContactGraph graph_;
+  int layout_ = -1;
+  BlockList<Scalar> blocks_;
+  Sequence<Rows> rows_;
+  Sequence<Edge> edges_;
+  Sequence<BlockIsland> islands_;
+  Sequence<Index> starts_;
+  Sequence<Scalar> jacobians_, load_;
+  Index vector_size_ = 0;
+};
+
+// --- implementation ---
+
+/// Places of bodies, edges and parts.
+template <RealScalar Scalar>
+void BodyRows<Scalar>::lay_out() {
+  const FrontForest& forest = graph_.forest();
+  starts_.resize(graph_.slot_count());
+  vector_size_ = 0;
+  for (Index slot = 0; slot < graph_.slot_count(); ++slot) {
+    starts_[slot] = vector_size_;
+    vector_size_ += lanes_above(forest.size(slot));
+  }
+  edges_.reserve(graph_.part_count());
+  edges_.clear();
+  Index jacobian_size = 0;
+  for (const ContactEdge& edge : graph_.edges()) {
+    const int low = forest.size(edge.low_slot);
+    const int high = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
+    edges_.push_back({{edge.low_slot, edge.high_slot, low, high, starts_[edge.low_slot],
+                       edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part,
+                       edge.part_end, jacobian_size, edge.other_begin},
+                      0,
+                      0});
+    jacobian_size += 3 * (lanes_above(low) + lanes_above(high)) * (edge.part_end - edge.first_part);
+  }
+  jacobians_.assign(jacobian_size, Scalar(0));
+  load_.assign(3 * part_count(), Scalar(0));
+  blocks_.reserve(part_count());
+  rows_.reserve(part_count());
+  islands_.reserve(graph_.slot_count());
+}
+
+/// The row of a block at a place of one of its parts; −1 for none. The rows of a plane, (t, n),
+/// stand at the first and the last place.
+template <typename Block>
+[[nodiscard]] int row_at(const Block& block, int number, int place) noexcept {
+  if constexpr (Block::capacity == 3) {
+    return place;
+  } else {
+    const bool planar = block.law().set.shape == ImpulseShape::planar;
+    const int row = planar ? (3 - place) % 3 : 3 * number + place;
+    return row < block.rows() ? row : -1;
+  }
+}
+
+/// The law of a block, whose first part is given.
+template <RealScalar Scalar>
+template <typename Block>
+void BodyRows<Scalar>::add_block(const Block& block, Index part) {
+  using Softness = typename Block::Rows;
+  const Softness softness = block.law().rigid ? Softness(Softness::Zero()) : block.regularization();
+  rows_.push_back({int(block.first_row()), block.rows()});
+  if constexpr (Block::capacity == 3) {
+    if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {
+      return blocks_.add_triple(friction, PartNumbers<Scalar, 1>::at(softness.data()), {}, part);
+    }
+    RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
+    std::copy_n(softness.data(), 3, all.data());
+    blocks_.add(block.set(), all, part);
+  } else {
+    blocks_.add(block.set(), softness, part);
+  }
+}
+
+/// Ĵ and law of one part of a block.
+/// @return  where the next part's Ĵ goes.
+template <RealScalar Scalar>
+template <typename Block>
+Scalar* BodyRows<Scalar>::pack_part(const Block& block, int number, const Edge& edge, Index part,
+                                    Scalar* to) {
+  const PackedEdge& packed = edge.packed;
+  const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
+  if (number == 0) add_block(block, part);
+  const int low = block.side(0).body == graph_.body_at(packed.low_slot) ? 0 : 1;
+  for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
+    const Index size = block.side(low ^ s).range.size;
+    for (int c = 0; c < 3; ++c, to += lanes[s]) {
+      const int row = row_at(block, number, c);
+      if (row < 0) {
+        std::fill_n(to, size, Scalar(0));
+      } else {
+        std::copy_n(block.whitened_row(low ^ s, row), size, to);
+      }
+    }
+  }
+  return to;
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
+  blocks_.clear();
+  rows_.clear();
+  for (Edge& edge : edges_) {
+    edge.first_block = blocks_.size();
+    Scalar* to = jacobians_.data() + edge.packed.jacobians;
+    for (Index part = edge.packed.first_part; part < edge.packed.part_end; ++part) {
+      const BlockPart& item = graph_.part_at(part);
+      const Scalar* const from = to;
+      to = problem.visit_by_kind(item.block, [&](const auto& block) {
+        return pack_part(block, item.number, edge, part, to);
+      });
+      RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
+      for (const Scalar* x = from; x != to; x += row_lanes) squares += lanes_at(x).square();
+      Scalar squared = squares.sum();
+      const Index i = blocks_.size() - 1;
+      blocks_.change(i, [&](auto& block) {
+        if (part == block.first_part) squared += block.regularization.sum();
+        block.inverse_mass += squared / Scalar(rows_[i].count);
+        const bool last = part + 1 == block.first_part + block.parts;
+        if (last && !(block.inverse_mass > Scalar(0))) block.inverse_mass = Scalar(1);
+      });
+    }
+    edge.block_end = blocks_.size();
+  }
+  islands_.clear();
+  for (const ContactIsland& island : graph_.islands()) {
+    islands_.push_back({edges_[island.first_edge].first_block,
+                        edges_[island.edge_end - 1].block_end, island.first_part, island.part_end});
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_load(const ContactProblem<Scalar>& problem) noexcept {
+  for (Index part = 0; part < part_count(); ++part) {
+    const BlockPart& item = graph_.part_at(part);
+    problem.visit_by_kind(item.block, [&](const auto& block) {
+      const auto moved = block.velocity(problem.free_velocity());
+      for (int c = 0; c < 3; ++c) {
+        const int row = row_at(block, item.number, c);
+        load_[3 * part + c] = row < 0 ? Scalar(0) : moved(row) - block.bias_velocity()(row);
+      }
+    });
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
+                                      Scalar* momentum) const noexcept {
+  const ContactIsland& own = graph_.islands()[island];
+  std::fill(momentum + vector_start(island), momentum + vector_end(island), Scalar(0));
+  for (Index e = own.first_edge; e < own.edge_end; ++e) {
+    const PackedEdge& edge = edges_[e].packed;
+    const Scalar* block = jacobians(edge);
+    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+    Scalar* const targets[2] = {momentum + edge.low_start, momentum + edge.high_start};
+    for (Index k = edge.first_part; k < edge.part_end; ++k) {
+      const Scalar x = impulse[3 * k], y = impulse[3 * k + 1], z = impulse[3 * k + 2];
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          lanes_at(targets[s] + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes[s] + i) +
+                                      z * lanes_at(block + 2 * lanes[s] + i);
+        }
+        block += 3 * lanes[s];
+      }
+    }
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened, Scalar* velocity,
+                                        const SharedLoop& loop) const noexcept {
+  const ContactIsland& own = graph_.islands()[island];
+  loop(own.edge_end - own.first_edge, [&](Index begin, Index end) {
+    for (Index e = own.first_edge + begin; e < own.first_edge + end; ++e) {
+      write_part_velocities(edges_[e].packed, whitened, velocity);
+    }
+  });
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
+                                             Scalar* velocity) const noexcept {
+  const Scalar* block = jacobians(edge);
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    RowLanes<Scalar> sum[3];
+    for (auto& row : sum) row.setZero();
+    for (int s = 0; s < 2; ++s) {
+      for (Index i = 0; i < lanes[s]; i += row_lanes) {
+        const RowLanes<Scalar> w = lanes_at(sources[s] + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes[s] + i);
+      }
+      block += 3 * lanes[s];
+    }
+    for (int c = 0; c < 3; ++c) velocity[3 * k + c] = sum[c].sum();
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "carom/solvers/rows/packed_problem.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Any 3 × 3 matrix, entry by row and column.
+template <typename Scalar>
+struct General3 {
+  Scalar xx, xy, xz, yx, yy, yz, zx, zy, zz;
+
+  [[nodiscard]] General3 transpose() const noexcept { return {xx, yx, zx, xy, yy, zy, xz, yz, zz}; }
+  [[nodiscard]] bool is_zero() const noexcept {
+    const Scalar numbers[9] = {xx, xy, xz, yx, yy, yz, zx, zy, zz};
+    return std::all_of(numbers, numbers + 9, [](const Scalar& x) { return x == Scalar(0); });
+  }
+};
+
+/// A symmetric 3 × 3 matrix.
+template <typename Scalar>
+struct Symmetric3 {
+  Scalar xx, xy, yy, xz, yz, zz;
+
+  [[nodiscard]] General3<Scalar> whole() const noexcept {
+    return {xx, xy, xz, xy, yy, yz, xz, yz, zz};
+  }
+};
+
+/// v_c = Ĵ w of the parts of an edge, components in three arrays.
+template <typename Scalar>
+void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
+                           Scalar* const (&velocity)[3]) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    RowLanes<Scalar> sum[3];
+    for (auto& component : sum) component.setZero();
+    const auto add = [&](const Scalar* start, Index lanes) {
+      for (Index i = 0; i < lanes; i += row_lanes) {
+        const RowLanes<Scalar> w = lanes_at(start + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes + i);
+      }
+      block += 3 * lanes;
+    };
+    add(whitened + edge.low_start, low_lanes);
+    add(whitened + edge.high_start, high_lanes);
+    for (int c = 0; c < 3; ++c) velocity[c][k] = sum[c].sum();
+  }
+}
+
+/// p += Ĵᵀ γ of the parts of an edge.
+template <typename Scalar>
+void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
+                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
+    const auto add = [&](Scalar* start, Index lanes) {
+      for (Index i = 0; i < lanes; i += row_lanes) {
+        lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
+                               z * lanes_at(block + 2 * lanes + i);
+      }
+      block += 3 * lanes;
+    };
+    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) {
+      block += 3 * (low_lanes + high_lanes);
+      continue;
+    }
+    add(momentum + edge.low_start, low_lanes);
+    add(momentum + edge.high_start, high_lanes);
+  }
+}
+
+/// p += Ĵᵀ γ of the parts of an edge for one of its bodies.
+/// @param side  0 for the low body, 1 for the high one.
+template <typename Scalar>
+void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
+                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  const Index lanes = side == 0 ? low_lanes : high_lanes, width = 3 * (low_lanes + high_lanes);
+  Scalar* const start = momentum + (side == 0 ? edge.low_start : edge.high_start);
+  if (side == 1) block += 3 * low_lanes;
+  for (Index k = edge.first_part; k < edge.part_end; ++k, block += width) {
+    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
+    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) continue;
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
+                             z * lanes_at(block + 2 * lanes + i);
+    }
+  }
+}
+
+/// Three columns of Ĵᵀ, eight rows of them, times G.
+template <typename Scalar>
+struct CurvedRows {
+  RowLanes<Scalar> x, y, z;
+
+  CurvedRows(const Scalar* block, Index stride, const General3<Scalar>& g) noexcept {
+    const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
+                           c = lanes_at(block + 2 * stride);
+    x = a * g.xx + b * g.yx + c * g.zx;
+    y = a * g.xy + b * g.yy + c * g.zy;
+    z = a * g.xz + b * g.yz + c * g.zz;
+  }
+};
+
+/// Where curvature of an edge goes: its blocks low-low, high-low and high-high. Those without data
+/// are left out; the world has none.
+template <typename Scalar>
+struct EdgeTargets {
+  Columns<Scalar> low, cross = {nullptr, 0}, high = {nullptr, 0};
+
+  EdgeTargets(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) noexcept
+      : low(targets[0]) {
+    if (edge.high_slot < 0) return;
+    cross = targets[1];
+    high = targets[2];
+  }
+};
+
+/// The sum of Ĵᵀ G Ĵ over parts of an edge between bodies of the same fixed size.
+template <int Size, typename Scalar>
+class EdgeCurvature {
+ public:
+  explicit EdgeCurvature(const EdgeTargets<Scalar>& targets) noexcept
+      : targets_(targets),
+        has_low_(targets.low.data != nullptr),
+        has_cross_(targets.cross.data != nullptr),
+        has_high_(targets.high.data != nullptr) {
+    for (auto* block : {&low_, &cross_, &high_}) {
+      for (RowLanes<Scalar>& column : *block) column.setZero();
+    }
+  }
+  /// @param rows, columns  Ĵᵀ of two parts of one block, or of the same.
+  void add(const Scalar* rows, const Scalar* columns, const General3<Scalar>& g) noexcept {
+    if (has_low_) add_rows(CurvedRows<Scalar>(rows, row_lanes, g), columns, low_);
+    if (!has_cross_ && !has_high_) return;
+    const CurvedRows<Scalar> high(rows + 3 * row_lanes, row_lanes, g);
+    if (has_cross_) add_rows(high, columns, cross_);
+    if (has_high_) add_rows(high, columns + 3 * row_lanes, high_);
+  }
+  /// Adds the sums to the targets.
+  void add_to_targets() const noexcept {
+    if (has_low_) add_to(targets_.low, low_);
+    if (has_cross_) add_to(targets_.cross, cross_);
+    if (has_high_) add_to(targets_.high, high_);
+  }
+
+ private:
+  using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
+  static void add_rows(const CurvedRows<Scalar>& rows, const Scalar* columns,
+                       Block& block) noexcept {
+    for (int c = 0; c < Size; ++c) {
+      block[std::size_t(c)] += rows.x * columns[c] + rows.y * columns[row_lanes + c] +
+                               rows.z * columns[2 * row_lanes + c];
+    }
+  }
+  static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
+    Scalar numbers[row_lanes];
+    for (int c = 0; c < Size; ++c) {
+      block[std::size_t(c)].write_to(numbers);
+      add_fixed<Size>(target.data + c * target.stride, numbers);
+    }
+  }
+  const EdgeTargets<Scalar>& targets_;
+  bool has_low_, has_cross_, has_high_;
+  Block low_, cross_, high_;
+};
+
+/// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
+/// @param lower_only  whether only the target's lower triangle matters.
+template <typename Scalar>
+void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
+                         const Scalar* columns, int column_size, const General3<Scalar>& g,
+                         bool lower_only = false) noexcept {
+  const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
+  for (Index i = 0; i < row_size; i += row_lanes) {
+    const CurvedRows<Scalar> curved(rows + i, row_stride, g);
+    const int count = int((std::min)(row_lanes, row_size - i));
+    const Index end =
+        lower_only ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
+    Scalar numbers[row_lanes];
+    for (Index c = 0; c < end; ++c) {
+      const RowLanes<Scalar> sum = curved.x * columns[c] + curved.y * columns[column_stride + c] +
+                                   curved.z * columns[2 * column_stride + c];
+      Scalar* const column = target.data + c * target.stride + i;
+      if (count == row_lanes) {
+        lanes_at(column) += sum;
+      } else {
+        sum.write_to(numbers);
+        add_numbers(column, numbers, count);
+      }
+    }
+  }
+}
+
+/// Adds (Ĵᵀ G)_rows Ĵ_columns of two parts of an edge.
+/// @param lower_only  as above, of the blocks on the diagonal.
+template <typename Scalar>
+void add_part_curvature(const PackedEdge& edge, const Scalar* rows, const Scalar* columns,
+                        const General3<Scalar>& g, const EdgeTargets<Scalar>& targets,
+                        bool lower_only = false) noexcept {
+  const int low = edge.low_size, high = edge.high_size;
+  const Scalar* const high_rows = rows + 3 * lanes_above(low);
+  const Scalar* const high_columns = columns + 3 * lanes_above(low);
+  if (targets.low.data != nullptr) {
+    add_curvature_block(targets.low, rows, low, columns, low, g, lower_only);
+  }
+  if (targets.cross.data != nullptr) {
+    add_curvature_block(targets.cross, high_rows, high, columns, low, g);
+  }
+  if (targets.high.data != nullptr) {
+    add_curvature_block(targets.high, high_rows, high, high_columns, high, g, lower_only);
+  }
+}
+
+/// Adds the curvature of an edge's friction contacts to a matrix of blocks.
+/// @param curvature  curvature(part, g) writes G; false where it is zero.
+/// @param targets  as in EdgeTargets.
+template <typename Scalar, typename Curvature>
+void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
+                        const Columns<Scalar> (&targets)[3]) noexcept {
+  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
+  const EdgeTargets<Scalar> wanted(edge, targets);
+  General3<Scalar> g;
+  const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
+    EdgeCurvature<Size, Scalar> sum(wanted);
+    bool any = false;
+    for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
+      if (!curvature(k, g)) continue;
+      sum.add(block, block, g);
+      any = true;
+    }
+    if (any) sum.add_to_targets();
+  };
+  const bool same = edge.high_slot < 0 || edge.high_size == edge.low_size;
+  if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
+  if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
+  for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
+    if (curvature(k, g)) add_part_curvature(edge, block, block, g, wanted);
+  }
+}
+
+/// Adds the curvature of any other block of an edge to a matrix of blocks.
+/// @param block  Ĵᵀ of the edge's first part.
+/// @param g      scaled G, zero beyond the rows; its transpose is added if so asked.
+template <typename Scalar>
+void add_other_curvature(const PackedEdge& edge, const Scalar* block,
+                         const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
+                         const Columns<Scalar> (&targets)[3], bool transposed = false) noexcept {
+  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
+  const Scalar* const first = block + (other.first_part - edge.first_part) * width;
+  const EdgeTargets<Scalar> wanted(edge, targets);
+  for (int i = 0; i < other.part_count; ++i) {
+    for (int j = 0; j < other.part_count; ++j) {
+      const auto at = [&](int r, int c) {
+        return transposed ? g(3 * j + c, 3 * i + r) : g(3 * i + r, 3 * j + c);
+      };
+      const General3<Scalar> own{at(0, 0), at(0, 1), at(0, 2), at(1, 0), at(1, 1),
+                                 at(1, 2), at(2, 0), at(2, 1), at(2, 2)};
+      if (own.is_zero()) continue;
+      add_part_curvature(edge, first + i * width, first + j * width, own, wanted);
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/detail/contact_graph.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/linalg/detail/shared_loop.hpp"
+#include "carom/solvers/rows/packed_block.hpp"
+#include "carom/solvers/rows/packed_edge.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A contact problem laid out for passes over it. Bodies stand in the order of elimination, blocks
+/// edge by edge, in parts of three rows. The unknowns of every body and the parts of every island
+/// are padded to whole registers. The arrays of an island are contiguous and start at a multiple of
+/// a register. The friction contacts of an edge come first, one part each, with their numbers in
+/// arrays; all other blocks follow as PackedBlock.
+template <RealScalar Scalar>
+class PackedProblem {
+ public:
+  /// Parts of an island are padded to a multiple of this: floats in the widest register, 512 bits.
+  static constexpr Index part_lanes = 16;
+  /// Islands of fewer parts than this are padded to it alone: floats in a register of 256 bits.
+  static constexpr Index few_parts = 8;
+  /// Islands of fewer parts than this are projected part by part, without the padding.
+  static constexpr Index least_projected = 4;
+  /// The reserve is room for so many more islands, and for no more than one per so many parts there
+  /// are. These bound the memory, to 1024 parts or four times those there are; a pattern that needs
+  /// more allocates. Other values were not measured.
+  static constexpr Index spare_islands = 64, parts_per_spare_island = 4;
+
+  void lay_out(const ContactGraph& graph);
+  /// Copies the numbers; the layout must fit.
+  /// @param loop  shares the edges.
+  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+            const SharedLoop& loop = {}) noexcept;
+
+  [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
+  [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
+  [[nodiscard]] Index part_size() const noexcept { return part_size_; }
+  /// Room to keep in reserve [parts]: another pattern may fall into more islands, each of which has
+  /// padding of its own.
+  [[nodiscard]] Index spare_parts() const noexcept {
+    return part_lanes *
+           (std::min)({slot_count(), part_size_ / parts_per_spare_island, spare_islands});
+  }
+  [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
+  [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
+  [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
+  /// Per slot, where its unknowns start in a vector.
+  [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
+  /// Unknowns of the body in a slot.
+  [[nodiscard]] int size(Index slot) const noexcept { return sizes_[slot]; }
+  /// Ĵᵀ of the sides of a part: three columns for the low body, then three for the high one.
+  [[nodiscard]] const Scalar* jacobians(Index first) const noexcept {
+    return jacobians_.data() + first;
+  }
+  /// Parameters over the parts: μ, Rₜ, Rₙ, v̂, and the squared norms of the rows of Ĵ.
+  enum Parameter {
+    friction,
+    tangent,
+    normal,
+    bias1,
+    bias2,
+    bias3,
+    row_square1,
+    row_square2,
+    row_square3,
+    parameter_count
+  };
+  /// The parameter of a component: R, v̂, and the squared norm of its row.
+  [[nodiscard]] static constexpr Parameter weight(int component) noexcept {
+    return component < 2 ? tangent : normal;
+  }
+  [[nodiscard]] static constexpr Parameter bias(int component) noexcept {
+    return Parameter(bias1 + component);
+  }
+  [[nodiscard]] static constexpr Parameter row_square(int component) noexcept {
+    return Parameter(row_square1 + component);
+  }
+  [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
+    return parameters_.data() + which * part_size_;
+  }
+  /// v̂ₙ over the parts, for a caller who lowers it for a while and then restores it.
+  [[nodiscard]] Scalar* normal_bias() noexcept { return parameters_.data() + bias3 * part_size_; }
+  /// The blocks that are not friction contacts, those of an edge and of an island together.
+  [[nodiscard]] const PackedBlock<Scalar>& other(Index c) const noexcept { return others_[c]; }
+  [[nodiscard]] Index other_count() const noexcept { return others_.size(); }
+  /// Calls visit(block of the problem, part) for every friction contact.
+  template <typename Visit>
+  void for_each_friction_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
+    for_each_friction_contact(graph, 0, edges_.size(), visit);
+  }
+  /// The same for those of some edges.
+  template <typename Visit>
+  void for_each_friction_contact(const ContactGraph& graph, Index first_edge, Index edge_end,
+                                 Visit&& visit) const noexcept {
+    for (Index e = first_edge; e < edge_end; ++e) {
+      const Index skip = edges_[e].first_part - graph.edges()[e].first_part;
+      for (Index k = edges_[e].first_part; k < edges_[e].other_begin; ++k) {
+        visit(Index(graph.part_at(k - skip).block), k);
+      }
+    }
+  }
+
+ private:
+  void place_others(const ContactGraph& graph) noexcept;
+  void pack_edge(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+                 Index edge) noexcept;
+  void pack_others(const ContactProblem<Scalar>& problem, const ContactGraph& graph, Index edge,
+                   Scalar* to) noexcept;
+  /// Writes the numbers of one part, and the squared norms of its rows.
+  /// @param block  Ĵᵀ of the part.
+  void write(Index part, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
+             const ContactWeights<Scalar>& weights, const Vector3<Scalar>& bias) noexcept {
+    const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
+    const auto squared = [](const Scalar* first, Index size) {
+      Scalar sum = 0;
+      for (Index k = 0; k < size; k += row_lanes) sum += lanes_at(first + k).square().sum();
+      return sum;
+    };
+    Scalar rows[3];
+    for (int c = 0; c < 3; ++c) {
+      rows[c] = squared(block + c * low, low) + squared(block + 3 * low + c * high, high);
+    }
+    write(part, {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z(), rows[0],
+                 rows[1], rows[2]});
+  }
+  void write(Index part, const Scalar (&numbers)[parameter_count]) noexcept {
+    for (int p = 0; p < parameter_count; ++p) {
+      parameters_[p * part_size_ + part] = numbers[p];
+    }
+  }
+
+  Sequence<PackedIsland> islands_;
+  Sequence<PackedEdge> edges_;
+  Sequence<Index> starts_;
+  Sequence<int> sizes_;
+  Sequence<Scalar> jacobians_, parameters_;
+  Sequence<PackedBlock<Scalar>> others_;
+  Index vector_size_ = 0, part_size_ = 0;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
+  const FrontForest& forest = graph.forest();
+  starts_.resize(graph.slot_count());
+  sizes_.resize(graph.slot_count());
+  vector_size_ = 0;
+  for (Index slot = 0; slot < graph.slot_count(); ++slot) {
+    starts_[slot] = vector_size_;
+    sizes_[slot] = forest.size(slot);
+    vector_size_ += lanes_above(forest.size(slot));
+  }
+  islands_.clear();
+  islands_.reserve(graph.slot_count());
+  edges_.reserve(graph.part_count());
+  edges_.clear();
+  part_size_ = 0;
+  Index jacobian_size = 0, parts = 0;
+  for (const ContactIsland& island : graph.islands()) {
+    const Index count = island.part_end - island.first_part;
+    const Index lanes = count < few_parts ? few_parts : part_lanes;
+    part_size_ = (part_size_ + lanes - 1) / lanes * lanes;
+    const Index padded = (count + lanes - 1) / lanes * lanes;
+    const Index start = starts_[island.range.first_slot];
+    const Index end =
+        island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
+    islands_.push_back({island.first_edge, island.edge_end, part_size_, padded,
+                        count < least_projected ? count : padded, count, start, end - start,
+                        island.range, island.direct});
+    const Index skip = part_size_ - island.first_part;
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      const ContactEdge& edge = graph.edges()[e];
+      const int low_size = forest.size(edge.low_slot);
+      const int high_size = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
+      edges_.push_back({edge.low_slot, edge.high_slot, low_size, high_size, starts_[edge.low_slot],
+                        edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part + skip,
+                        edge.part_end + skip, jacobian_size, edge.other_begin + skip});
+      parts += edge.part_end - edge.other_begin;
+      jacobian_size +=
+          3 * (lanes_above(low_size) + lanes_above(high_size)) * (edge.part_end - edge.first_part);
+    }
+    part_size_ += padded;
+  }
+  // Another pattern of few parts may have two bodies of the largest size at every part. With more
+  // parts than this, that much room is out of proportion: the limit bounds the memory.
+  constexpr Index few = 128;
+  int largest = 1;
+  for (const int size : sizes_) largest = (std::max)(largest, size);
+  if (part_size_ <= few) jacobians_.reserve(part_size_ * 6 * lanes_above(largest));
+  jacobians_.assign(jacobian_size, Scalar(0));
+  others_.reserve(parts);
+  parameters_.reserve(parameter_count * (part_size_ + spare_parts()));
+  parameters_.resize(parameter_count * part_size_);
+}
+
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+                                 const SharedLoop& loop) noexcept {
+  for (const PackedIsland& island : islands_) {
+    const Index end = island.first_part + island.part_count;
+    for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
+      // The padding: open contacts, which add to no sum. Their trial impulse has a tangential
+      // component, because a batch projects one without it separately.
+      write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0),
+                Scalar(PaddingContact::normal_bias), Scalar(0), Scalar(0), Scalar(0)});
+    }
+  }
+  place_others(graph);
+  loop(edges_.size(), [&](Index begin, Index end) {
+    for (Index e = begin; e < end; ++e) pack_edge(problem, graph, e);
+  });
+}
+
+/// Places the blocks that are not friction contacts, edge by edge.
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::place_others(const ContactGraph& graph) noexcept {
+  Index count = 0;
+  for (PackedIsland& island : islands_) {
+    island.first_other = count;
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      PackedEdge& edge = edges_[e];
+      const Index skip = edge.first_part - graph.edges()[e].first_part;
+      edge.first_other = count;
+      for (Index k = edge.other_begin; k < edge.part_end; ++k) {
+        count += graph.part_at(k - skip).number == 0;
+      }
+      edge.other_end = count;
+    }
+    island.other_end = count;
+  }
+  others_.resize(count);
+}
+
+/// Packs the blocks of an edge, each into its own place.
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::pack_edge(const ContactProblem<Scalar>& problem,
+                                      const ContactGraph& graph, Index e) noexcept {
+  const PackedEdge& edge = edges_[e];
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  Scalar* to = jacobians_.data() + edge.jacobians;
+  const int low_body = graph.body_at(edge.low_slot);
+  const Index skip = edge.first_part - graph.edges()[e].first_part;
+  for (Index k = edge.first_part; k < edge.other_begin; ++k) {
+    const Scalar* const rows = to;
+    const auto contact = problem.friction_contact(graph.part_at(k - skip).block);
+    const int low_side = contact.side(0).body == low_body ? 0 : 1;
+    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+      const auto side = contact.whitened_columns(low_side ^ s);
+      for (int c = 0; c < 3; ++c) {
+        std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
+      }
+      to += 3 * lanes[s];
+    }
+    const WeightedContact<Scalar>& law = contact.law();
+    write(k, edge, rows, law.friction, law.regularization, law.bias_velocity);
+  }
+  if (edge.other_begin < edge.part_end) pack_others(problem, graph, e, to);
+}
+
+/// Packs the blocks of an edge that are not friction contacts, rows scaled by √R⁻¹, which makes
+/// their regularization one.
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
+                                        const ContactGraph& graph, Index e, Scalar* to) noexcept {
+  const PackedEdge& edge = edges_[e];
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  const Index skip = edge.first_part - graph.edges()[e].first_part;
+  Index next = edge.first_other;
+  for (Index k = edge.other_begin; k < edge.part_end; ++k) {
+    const BlockPart part = graph.part_at(k - skip);
+    const auto block = problem.other_block(part.block);
+    const int low_side = block.side(0).body == graph.body_at(edge.low_slot) ? 0 : 1;
+    if (part.number == 0) others_[next++] = PackedBlock<Scalar>(block.law(), part.block, k);
+    const PackedBlock<Scalar>& packed = others_[next - 1];
+    const Scalar* const first = to;
+    Vector3<Scalar> bias = Vector3<Scalar>::Zero();
+    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+      const auto rows = block.whitened_columns(low_side ^ s);
+      std::fill_n(to, 3 * lanes[s], Scalar(0));
+      for (int r = 0; r < block.rows(); ++r) {
+        const int component = packed.component_of(r) - 3 * part.number;
+        if (component < 0 || component > 2) continue;
+        const Scalar& scale = packed.scale(r);
+        for (Index i = 0; i < rows.rows(); ++i) to[component * lanes[s] + i] = scale * rows(i, r);
+        bias(component) = scale * block.bias_velocity()(r);
+      }
+      to += 3 * lanes[s];
+    }
+    write(k, edge, first, Scalar(1), {Scalar(1), Scalar(1)}, bias);
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/solvers/rows/body_rows.hpp"
+#include "carom/solvers/search/active_block.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Sweeps of projected Gauss-Seidel over the blocks of an island, on the bodies: each block in turn
+/// takes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
+/// passes over Ĵ and no linear system.
+///
+/// d bounds the block's own W + R from above, so that a step never goes too far. Rows between
+/// bounds go one by one; friction under Coulomb's law goes along its normal first.
+/// It does not use sweep_blocks(), which is slower: with the rows of a disc as its blocks a sweep
+/// under Coulomb's law takes 1.60 us instead of 1.38 (14 bodies, 65 rows, g++ 12 -O2), with the
+/// same result to the last bit.
+/// @cite  acary2018coulomb for solving contacts in turn.
+template <RealScalar Scalar>
+class BodySweep {
+ public:
+  /// @param impulse   γ of the island in parts, in its sets; in and out.
+  /// @param whitened  room for a vector of the rows; Ĵᵀγ of the island at the end.
+  /// @param go_on     is called before each sweep and returns whether to take it.
+  template <typename GoOn>
+  static void sweep(const BodyRows<Scalar>& rows, Index island, FrictionLaw law, Scalar* impulse,
+                    Scalar* whitened, GoOn&& go_on) {
+    rows.write_momentum(island, impulse, whitened);
+    const ContactIsland& own = rows.graph().islands()[island];
+    for (bool forwards = true; go_on(); forwards = !forwards) {
+      for (Index k = 0; k < own.edge_end - own.first_edge; ++k) {
+        pass(rows, forwards ? own.first_edge + k : own.edge_end - 1 - k, law, impulse, whitened);
+      }
+    }
+  }
+
+ private:
+  /// The rows of a part on its one or two bodies.
+  struct PartRows {
+    const Scalar* rows[2];
+    Index lanes[2];
+    Scalar* bodies[2];
+
+    [[nodiscard]] Scalar velocity(int row) const noexcept {
+      RowLanes<Scalar> sum;
+      sum.setZero();
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          sum += lanes_at(rows[s] + row * lanes[s] + i) * lanes_at(bodies[s] + i);
+        }
+      }
+      return sum.sum();
+    }
+    [[nodiscard]] Scalar squared(int row) const noexcept {
+      RowLanes<Scalar> sum;
+      sum.setZero();
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          sum += lanes_at(rows[s] + row * lanes[s] + i).square();
+        }
+      }
+      return sum.sum();
+    }
+    void push(int row, const Scalar& step) const noexcept {
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          lanes_at(bodies[s] + i) += step * lanes_at(rows[s] + row * lanes[s] + i);
+        }
+      }
+    }
+  };
+
+  static void pass(const BodyRows<Scalar>& rows, Index number, FrictionLaw law, Scalar* impulse,
+                   Scalar* whitened) {
+    const auto& edge = rows.edges()[number];
+    const PackedEdge& packed = edge.packed;
+    const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
+    const Index width = 3 * (lanes[0] + lanes[1]);
+    const Scalar* jacobian = rows.jacobians(packed);
+    for (Index i = edge.first_block; i < edge.block_end; ++i) {
+      rows.blocks().visit(i, [&]<int Parts>(const BlockRows<Scalar, Parts>& block) {
+        PartRows parts[Parts];
+        for (int a = 0; a < Parts; ++a) {
+          parts[a] = {{jacobian + a * width, jacobian + a * width + 3 * lanes[0]},
+                      {lanes[0], lanes[1]},
+                      {whitened + packed.low_start, whitened + packed.high_start}};
+        }
+        const One<Parts> one{block, parts, rows.load() + 3 * block.first_part,
+                             impulse + 3 * block.first_part};
+        if (!block.is_cone()) {
+          follow_rows(one);
+        } else if (law == FrictionLaw::coulomb) {
+          slide(one);
+        } else {
+          project(one);
+        }
+      });
+      jacobian += rows.blocks().parts(i) * width;
+    }
+  }
+
+  /// A block with its place in the problem.
+  template <int Parts>
+  struct One {
+    const BlockRows<Scalar, Parts>& block;
+    const PartRows (&parts)[Parts];
+    const Scalar* load;
+    Scalar* impulse;
+
+    /// u of a row.
+    [[nodiscard]] Scalar velocity(int k) const noexcept {
+      return parts[k / 3].velocity(k % 3) + load[k] + block.regularization(k) * impulse[k];
+    }
+    /// The diagonal of W + R.
+    [[nodiscard]] Scalar diagonal(int k) const noexcept {
+      return parts[k / 3].squared(k % 3) + block.regularization(k);
+    }
+    void change(int k, const Scalar& next) const noexcept {
+      parts[k / 3].push(k % 3, next - impulse[k]);
+      impulse[k] = next;
+    }
+    /// Moves the impulse to where u vanishes, or to a bound.
+    void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
+      const Scalar stiff = diagonal(k);
+      if (!(stiff > Scalar(0))) return;
+      change(k, (std::min)((std::max)(Scalar(impulse[k] - velocity(k) / stiff), lower), upper));
+    }
+  };
+
+  /// Solves rows between bounds, one after the other.
+  template <int Parts>
+  static void follow_rows(const One<Parts>& one) noexcept {
+    if constexpr (Parts == 2) {
+      for (int k = 0; k < one.block.size(); ++k) {
+        if (one.block.present(k)) one.follow(k, one.block.lower(k), one.block.upper(k));
+      }
+    }
+  }
+
+  /// Steps along the normal, then along the rows of each disc together.
+  template <int Parts>
+  static void slide(const One<Parts>& one) noexcept {
+    using std::sqrt;
+    const int n = one.block.normal;
+    const Scalar& shift = one.block.shift(n);
+    one.follow(n, -shift, std::numeric_limits<Scalar>::infinity());
+    for (int d = 0; d < one.block.disc_count; ++d) {
+      const auto& disc = one.block.friction_disc(d);
+      Scalar trace(0), squared(0), y[5];
+      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[k]);
+      if (!(trace > Scalar(0))) continue;
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[k];
+        y[k] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
+        const Scalar scaled = y[k] / disc.friction[k];
+        squared += scaled * scaled;
+      }
+      const Scalar bound = one.impulse[n] + shift, length = sqrt(squared);
+      const Scalar share = length > bound ? bound / length : Scalar(1);
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[k];
+        one.change(row, share * y[k] - one.block.shift(row));
+      }
+    }
+  }
+
+  /// Steps along all rows at once, by a bound of the block's own W + R.
+  template <int Parts>
+  static void project(const One<Parts>& one) noexcept {
+    using Active = ActiveBlock<Scalar, Parts>;
+    if (!(one.block.inverse_mass > Scalar(0))) return;
+    PartNumbers<Scalar, Parts> before, velocity;
+    for (int k = 0; k < one.block.size(); ++k) {
+      before(k) = one.impulse[k];
+      velocity(k) = one.velocity(k);
+    }
+    const PartNumbers<Scalar, Parts> bound =
+        Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
+    const PartNumbers<Scalar, Parts> after =
+        Active::nearest(one.block, FrictionLaw::convex, before - quotients(velocity, bound));
+    for (int k = 0; k < one.block.size(); ++k) one.change(k, after(k));
+  }
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

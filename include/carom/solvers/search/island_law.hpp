@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <iterator>
+#include <limits>
+
+#include "carom/core/solve_limits.hpp"
+#include "carom/solvers/search/active_newton.hpp"
+#include "carom/solvers/search/central_path.hpp"
+#include "carom/solvers/search/interior_point_tuning.hpp"
+#include "carom/solvers/search/paced_limits.hpp"
+#include "carom/solvers/search/proximal_newton.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Solves a law on the islands of a system, each by itself. Newton's method on the law comes first
+/// where there is a guess. Otherwise the central path is followed, and Newton's method is tried
+/// again at every decade of the error once that is small.
+template <typename System>
+class IslandLaw {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  struct Outcome {
+    SolveStatus status = SolveStatus::converged;
+    int systems = 0;
+    double pace = 0;  ///< longest time between two looks at the clock [s]
+    LawError<Scalar> error{};
+    bool paired = false;   ///< whether the velocities of the bodies are numbers of their own
+    MapSums<Scalar> sums;  ///< where the system has no scales
+  };
+
+  /// Grows memory to a system's blocks.
+  /// @param yardstick  its law; where the system has no scales, the size of the whole problem too.
+  /// @note  Allocates beyond the largest system so far.
+  void lay_out(const System& system, const Yardstick<Scalar>& yardstick) {
+    path_.lay_out(system);
+    memory_.lay_out(system);
+    proximal_.lay_out(system);
+    iterate_.lay_out(system);
+    for (Sequence<Scalar>* numbers : {&best_, &saved_, &guess_, &nearest_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+    yardstick_ = yardstick;
+  }
+  [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
+  /// To be called once all islands are solved, with the longest time that an outcome names.
+  void learn_pace(double seconds) noexcept { pace_.learn(seconds); }
+
+  /// Impulses in parts: a guess before, the answer after.
+  [[nodiscard]] Scalar* impulse() noexcept { return best_.data(); }
+  [[nodiscard]] const Scalar* impulse() const noexcept { return best_.data(); }
+  /// u of the answer, in parts.
+  [[nodiscard]] const Scalar* velocity() const noexcept { return iterate_.velocity(); }
+
+  /// Solves an island.
+  /// @param warm  whether impulse() holds a guess; it is brought into its cones.
+  [[nodiscard]] Outcome solve(System& system, Index island, bool warm, const Scalar& tolerance,
+                              const SolveLimits& given);
+
+ private:
+  using Tuning = IslandLawTuning;
+  [[nodiscard]] static bool is_small(const Scalar& error) noexcept {
+    return error < Scalar(Tuning::small_error);
+  }
+  /// Whether the system has sweeps.
+  static constexpr bool sweeps = requires(System & system, Scalar* impulse) {
+    system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
+  };
+
+  struct Run : LawSearch<System> {
+    Scalar best;               ///< least merit met
+    bool best_solves = false;  ///< whether the best impulses meet the tolerance
+    /// Least natural map error of the paths' points, whose impulses nearest_ holds.
+    Scalar nearest = std::numeric_limits<Scalar>::infinity();
+  };
+  /// Measures the iterate, and keeps its impulses where none were better.
+  void measure(Run& run) {
+    run.measure();
+    keep_best(run);
+  }
+  void keep_best(Run& run) {
+    if (run.best_solves || !(run.error < run.best || run.is_solved())) return;
+    run.best = run.error;
+    run.best_solves = run.is_solved();
+    run.copy(iterate_.impulse(), best_.data());
+  }
+  /// Keeps a point of a path that is nearer to the law than those before by its natural map error.
+  /// It tells how near where impulses are large beside the load: the merit, which blocks measure by
+  /// the load, calls zero impulses better.
+  void keep_nearest(Run& run) {
+    const Scalar error = natural_map_error(run);
+    if (!(error < run.nearest)) return;
+    run.nearest = error;
+    run.copy(iterate_.impulse(), nearest_.data());
+  }
+  /// Of the iterate last measured.
+  [[nodiscard]] Scalar natural_map_error(const Run& run) const noexcept {
+    if constexpr (!has_scales<System>) return run.error;
+    return iterate_.sum_as_it_stands(run.system, run.island, run.yardstick).error(run.yardstick);
+  }
+  /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
+  [[nodiscard]] bool polish(Run& run, int steps) {
+    ActiveNewton<System>::solve(run, steps);
+    keep_best(run);
+    return run.is_solved();
+  }
+  [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
+  /// Searches for a pair of impulses and velocities from the best impulses.
+  [[nodiscard]] bool pair(Run& run) {
+    if constexpr (has_pairs<System>) {
+      if (!run.may_go_on() || !is_finite(run.best)) return false;
+      run.copy(best_.data(), iterate_.impulse());
+      run.measure();
+      PairedStep<System>::solve(run);
+      keep_best(run);
+    }
+    return run.is_solved();
+  }
+  /// Takes proximal steps from the best impulses, or from the nearest of the paths where those are
+  /// nearer; returns whether the law is solved.
+  [[nodiscard]] bool search(Run& run, int schedule, int most) {
+    if (!run.may_go_on()) return false;
+    run.copy(best_.data(), iterate_.impulse());
+    measure(run);
+    if (run.nearest < natural_map_error(run)) {
+      run.copy(nearest_.data(), iterate_.impulse());
+      measure(run);
+    }
+    const SolveLimits given = run.limits;
+    const int left = given.iteration_limit - run.systems;
+    run.limits = given.with_iterations(run.systems + (std::min)(most, left));
+    const bool convex = yardstick_.law == FrictionLaw::convex;
+    proximal_.solve(run, convex ? Tuning::convex_schedule : Tuning::schedules[schedule]);
+    run.limits = given;
+    keep_best(run);
+    return run.is_solved();
+  }
+  /// Sweeps from the guess and replaces it by what they reach; the iterate is the best met. Unless
+  /// there is a deadline they end where they gain little.
+  [[nodiscard]] bool sweep(Run& run) {
+    if constexpr (sweeps) {
+      const bool timed = run.limits.now != nullptr;
+      const int together = timed ? Tuning::guess_sweeps : Tuning::sweeps_together;
+      for (int taken = 0; taken < Tuning::guess_sweeps; taken += together) {
+        const Scalar before = run.error;
+        int left = together;
+        run.system.sweep(run.island, yardstick_.law, iterate_.impulse(),
+                         [&] { return left-- > 0 && !run.limits.is_over(); });
+        measure(run);
+        if (run.is_solved() || !(run.error <= Scalar(Tuning::sweep_gain) * before)) break;
+      }
+      run.copy(iterate_.impulse(), guess_.data());
+      run.copy(best_.data(), iterate_.impulse());
+      measure(run);
+    }
+    return run.is_solved();
+  }
+  /// Makes a safe answer of impulses that do not obey the law. Those that obey it take energy,
+  /// γᵀu ≤ 0, but those met on the way may add energy without bound. The guess and the best
+  /// impulses are scaled down until they add none. Sweeps then start from the one with the lower
+  /// dual cost ½ γᵀ(W + R)γ + γᵀq and use the time that is left.
+  void end_early(Run& run, const SolveLimits& given) {
+    run.copy(guess_.data(), iterate_.impulse());
+    const Scalar guessed = scale_down(run);
+    run.copy(iterate_.impulse(), guess_.data());
+    run.copy(best_.data(), iterate_.impulse());
+    const Scalar reached = scale_down(run);
+    run.copy(reached <= guessed ? iterate_.impulse() : guess_.data(), best_.data());
+    if constexpr (sweeps) {
+      int taken = 0;
+      const auto may_go_on = [&] {
+        return taken++ < Tuning::final_sweeps && (taken <= Tuning::sure_sweeps || !given.is_over());
+      };
+      run.system.sweep(run.island, yardstick_.law, best_.data(), may_go_on);
+    }
+  }
+  /// Scales the iterate, and brings it back into sets that do not hold 0; returns its dual cost.
+  Scalar scale_down(Run& run) {
+    iterate_.write_velocity(run.system, run.island);
+    const Index begin = 3 * run.parts().first_part, end = 3 * run.parts().part_end;
+    const auto [work, load] = run.total_rows(std::array<Scalar, 2>{}, [&](Index p, auto& sums) {
+      sums[0] += iterate_.impulse()[p] * iterate_.velocity()[p];  // γᵀu
+      sums[1] += iterate_.impulse()[p] * run.system.load()[p];    // γᵀq
+    });
+    if (work <= Scalar(0)) return (work + load) / 2;
+    const Scalar share =
+        work > load && load < Scalar(0) ? (std::min)(Scalar(1), load / (load - work)) : Scalar(0);
+    for (Index p = begin; p < end; ++p) iterate_.impulse()[p] *= share;
+    clip(run, iterate_.impulse());
+    return share * load / 2;
+  }
+  /// Sets the iterate to impulses, brought into their sets.
+  void clip(const Run& run, const Scalar* impulse) {
+    run.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, read_parts(block, impulse)),
+                  iterate_.impulse());
+    });
+  }
+
+  Yardstick<Scalar> yardstick_{};
+  CentralPath<System> path_;
+  ProximalNewton<System> proximal_;
+  LawIterate<Scalar> iterate_;
+  StepMemory<Scalar> memory_;
+  Sequence<Scalar> best_, saved_, guess_, nearest_;
+  Pace pace_;
+};
+
+// --- implementation ---
+
+template <typename System>
+bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
+  ++run.systems;
+  if (!path_.start(run.system, run.island, run.yardstick, margin, iterate_, memory_)) return false;
+  measure(run);
+  Scalar blocked(0), next = Scalar(Tuning::small_error);
+  Scalar tried = std::numeric_limits<Scalar>::infinity();
+  for (int k = 0; k < Tuning::path_steps && run.may_go_on(); ++k) {
+    if (run.is_solved()) return true;
+    if (run.error < next || (run.error < tried && PairedStep<System>::may_help(run))) {
+      next = (std::min)(next, Scalar(Tuning::again) * run.error);
+      tried = Scalar(Tuning::again) * run.error;
+      run.copy(iterate_.impulse(), saved_.data());
+      if (polish(run, Tuning::final_steps)) return true;
+      run.copy(saved_.data(), iterate_.impulse());
+      iterate_.write_velocity(run.system, run.island);
+      if (!run.may_go_on()) return false;
+    }
+    ++run.systems;
+    const Scalar share = path_.advance(run.system, run.island, yardstick_.law, iterate_, memory_);
+    if (!(share > Scalar(0))) return false;
+    const Scalar against = path_.is_short(share) ? Scalar(1) : Scalar(-Tuning::credit);
+    blocked = (std::max)(Scalar(0), blocked + against);
+    measure(run);
+    keep_nearest(run);
+    if (blocked >= Scalar(Tuning::patience)) return false;
+  }
+  return run.is_solved();
+}
+
+template <typename System>
+typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Index island,
+                                                             bool warm, const Scalar& tolerance,
+                                                             const SolveLimits& given) {
+  PacedLimits pace(given, pace_.expected);
+  const SolveLimits limits = pace.limits();
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  const BlockIsland& own = system.islands()[island];
+  Yardstick<Scalar> yardstick = yardstick_;
+  if constexpr (has_scales<System>) {
+    yardstick = make_yardstick(system, yardstick_.law, own.first_block, own.block_end);
+  }
+  Run run{{system, island, yardstick, iterate_, memory_, tolerance, limits, infinity, infinity},
+          infinity};
+  if (!warm) std::fill(best_.begin() + 3 * own.first_part, best_.begin() + 3 * own.part_end, 0);
+  run.copy(best_.data(), iterate_.impulse());
+  measure(run);
+  bool solved = run.is_solved();
+  const bool timed = limits.now != nullptr, may_change = limits.iteration_limit > 0 || timed;
+  if (!solved && may_change) {  // all that follows needs impulses inside of the cones
+    clip(run, best_.data());
+    run.best = infinity;
+    run.best_solves = false;
+    measure(run);
+    solved = run.is_solved();
+    run.copy(iterate_.impulse(), guess_.data());
+  }
+  if (!solved && warm && (timed || run.may_go_on()) && !is_small(run.best)) {
+    solved = sweep(run);
+    if (timed) pace.reserve(Tuning::final_sweeps * pace.longest());
+  }
+  if (!solved && warm && run.may_go_on()) {
+    solved = polish(run, Tuning::warm_steps);
+    if (!solved && is_small(run.best)) solved = search(run, 0, Tuning::warm_systems);
+  }
+  constexpr int starts = int(std::size(Tuning::margins));
+  for (int k = 0; k < starts && !solved && run.may_go_on(); ++k) {
+    solved = follow_path(run, Scalar(Tuning::margins[k]));
+    if (!solved && k == 0) solved = pair(run);
+    const bool promising =
+        is_small((std::min)(run.best, run.nearest)) && yardstick_.law == FrictionLaw::coulomb;
+    if (!solved && (promising || k + 1 == starts)) {
+      solved = search(run, k, limits.iteration_limit);
+    }
+  }
+  if (!solved) solved = pair(run);
+  if (solved && !run.paired && PairedStep<System>::is_blurred(run)) {
+    run.best_solves = false;  // the impulses of the pair replace those that rounding blurs
+    solved = pair(run);
+  }
+  if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
+  Outcome outcome;
+  outcome.paired = run.paired;
+  if constexpr (has_pairs<System>) {
+    if (run.paired) {
+      outcome.error = iterate_.judge(system, island, yardstick_.law);
+      outcome.error.residual = run.residual;
+    }
+  }
+  if (!run.paired) {
+    run.copy(best_.data(), iterate_.impulse());
+    outcome.error = iterate_.measure(system, island, yardstick_);
+  }
+  if constexpr (!has_scales<System>) outcome.sums = iterate_.sum(system, island, yardstick_);
+  outcome.systems = run.systems;
+  outcome.pace = pace.longest();
+  if (solved || outcome.error.residual <= tolerance) return outcome;
+  outcome.status = !is_finite(run.best)                    ? SolveStatus::not_finite
+                   : limits.is_over()                      ? SolveStatus::deadline
+                   : run.systems >= limits.iteration_limit ? SolveStatus::iteration_limit
+                                                           : SolveStatus::no_progress;
+  return outcome;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

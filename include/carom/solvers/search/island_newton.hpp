@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/detail/block_cholesky.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
+#include "carom/solvers/search/island_state.hpp"
+#include "carom/solvers/search/newton_walk.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
+#include "carom/solvers/systems/dual_curvature.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Newton's method on one island: a linear solver gives the directions.
+template <RealScalar Scalar>
+class IslandNewton {
+ public:
+  using State = IslandState<Scalar>;
+  using Memory = typename State::Memory;
+  using Packed = typename State::Packed;
+
+  IslandNewton(State& state, Memory& memory, const NewtonLimits<Scalar>& limits) noexcept
+      : state_(state), memory_(memory), limits_(limits) {}
+
+  /// What the residual is compared with.
+  [[nodiscard]] Scalar scale() const noexcept {
+    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
+  }
+  [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
+  [[nodiscard]] bool meets_target() const noexcept {
+    return meets_tolerance(state_.residual, scale(), limits_.tolerance);
+  }
+
+  /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+  void start_from_best() noexcept;
+
+  /// Iterates to the target from the iterate last evaluated.
+  /// @param find_direction  find_direction(curvature) solves H d = −∇ℓ for the direction; false
+  ///                        when it cannot.
+  template <typename FindDirection>
+  [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
+
+  /// G of a friction contact in the region noted; false where it is zero.
+  [[nodiscard]] bool curvature(Index part, General3<Scalar>& g) const noexcept {
+    const auto region = static_cast<SettledRegion>(memory_.regions()[part]);
+    Symmetric3<Scalar> half;
+    if (!write_dual_curvature(region, numbers(part), predicted(part), half)) return false;
+    g = half.whole();
+    return true;
+  }
+
+  /// Adds the curvature of the blocks of an edge to a matrix of blocks: low-low, high-low and
+  /// high-high, of which those without data are left out.
+  /// @pre  note_change() has seen the edge at this iterate.
+  void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
+    const Packed& packed = state_.packed();
+    const Scalar* const block = packed.jacobians(edge.jacobians);
+    add_edge_curvature(
+        edge, block, [this](Index part, General3<Scalar>& g) { return curvature(part, g); },
+        targets);
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = packed.other(c);
+      auto g = other.curvature(state_.rows_of(other, Memory::trial));
+      for (int part = 0; part < other.direction_count(); ++part) {
+        add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
+                                g);
+      }
+      add_other_curvature(edge, block, other, g, targets);
+    }
+  }
+
+  /// Says that nothing is known of the curvature last assembled.
+  void forget_regions() const noexcept {
+    const PackedIsland& island = state_.island();
+    std::fill_n(memory_.regions() + island.first_part, island.part_count,
+                static_cast<signed char>(SettledRegion::unsettled));
+  }
+  /// Notes the regions of an edge's parts; returns whether its curvature may have changed since
+  /// they were last noted.
+  [[nodiscard]] bool note_change(const PackedEdge& edge) const noexcept {
+    bool changed = false;
+    const auto note = [&](Index part, signed char region) {
+      changed = changed || region < 0 || region != memory_.regions()[part];
+      memory_.regions()[part] = region;
+    };
+    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
+      note(k, place_trial(numbers(k)).region);
+    }
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = state_.packed().other(c);
+      note(other.first_part, other.settled_region(state_.rows_of(other, Memory::trial)));
+    }
+    return changed;
+  }
+
+ private:
+  [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
+    const Packed& packed = state_.packed();
+    return {packed.parameter(Packed::friction)[k], packed.parameter(Packed::tangent)[k],
+            packed.parameter(Packed::normal)[k],   memory_.contact(Memory::trial, 0)[k],
+            memory_.contact(Memory::trial, 1)[k],  memory_.contact(Memory::trial, 2)[k]};
+  }
+  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
+    return {memory_.predicted_direction(0)[k], memory_.predicted_direction(1)[k]};
+  }
+  [[nodiscard]] FrictionRows<Scalar> rows_of(Index k) const noexcept {
+    const Scalar limit =
+        state_.packed().parameter(Packed::friction)[k] * memory_.contact(Memory::impulse, 2)[k];
+    return {{memory_.contact(Memory::trial, 0)[k], memory_.contact(Memory::trial, 1)[k]}, limit};
+  }
+  [[nodiscard]] FrictionRows<Scalar> rows_of(const PackedBlock<Scalar>& other,
+                                             int part) const noexcept {
+    return friction_rows(other, part, state_.rows_of(other, Memory::trial),
+                         state_.rows_of(other, Memory::impulse));
+  }
+  /// Sets the predicted direction of all rows that friction bounds to that at the iterate, or to
+  /// that after a full step.
+  void write_directions(bool stepped) const noexcept;
+  /// What the direction does to trial impulses.
+  void write_steps() const noexcept;
+  [[nodiscard]] Scalar find_step() noexcept;
+
+  State& state_;
+  Memory& memory_;
+  NewtonLimits<Scalar> limits_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::start_from_best() noexcept {
+  const Scalar here = state_.cost();
+  state_.clear(Memory::direction);
+  const Scalar at_rest = state_.cost_at(Memory::direction, true);
+  const Scalar when_free = state_.cost_at(Memory::free, false);
+  if (when_free < here && when_free < at_rest) {
+    state_.copy(Memory::free, Memory::whitened);
+  } else if (at_rest < here) {
+    state_.clear(Memory::whitened);
+  } else {
+    return;
+  }
+  state_.evaluate();
+}
+
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::write_directions(bool stepped) const noexcept {
+  const auto write = [&](const FrictionRows<Scalar>& rows, Index k) {
+    const Tangent2<Scalar> direction =
+        stepped ? predict_direction(rows, predicted(k),
+                                    {memory_.contact(Memory::trial_step, 0)[k],
+                                     memory_.contact(Memory::trial_step, 1)[k]})
+                : current_direction(rows);
+    memory_.predicted_direction(0)[k] = direction.x;
+    memory_.predicted_direction(1)[k] = direction.y;
+  };
+  state_.for_each_piece([&](const State& part, Scalar*) {
+    for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
+      const PackedEdge& edge = part.packed().edge(e);
+      for (Index k = edge.first_part; k < edge.other_begin; ++k) write(rows_of(k), k);
+      for (Index c = edge.first_other; c < edge.other_end; ++c) {
+        const PackedBlock<Scalar>& other = part.packed().other(c);
+        for (int n = 0; n < other.direction_count(); ++n) {
+          write(rows_of(other, n), other.first_part + n);
+        }
+      }
+    }
+  });
+}
+
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::write_steps() const noexcept {
+  state_.for_each_piece([](const State& part, Scalar*) {
+    part.write_velocities(Memory::direction, Memory::trial_step);
+    for (int c = 0; c < 3; ++c) {
+      Scalar* const step = part.start_of(Memory::trial_step, c);
+      const Scalar* const weight = part.start_of(Packed::weight(c));
+      for_each_lanes<Scalar>(part.island().part_count, [&]<typename Lanes>(Index k) {
+        (-Lanes::at(step + k) / Lanes::at(weight + k)).write_to(step + k);
+      });
+    }
+  });
+}
+
+/// Step length α where the slope along the direction vanishes.
+template <RealScalar Scalar>
+Scalar IslandNewton<Scalar>::find_step() noexcept {
+  const auto sums = state_.sum_pieces([](const State& part, Scalar* own) {
+    const Scalar *const d = part.start_of(Memory::direction),
+                        *const w = part.start_of(Memory::whitened),
+                        *const w_free = part.start_of(Memory::free);
+    own[0] = part.dot(Memory::gradient, Memory::direction);
+    own[1] = sum_lanes<Scalar>(part.island().vector_size, [&]<typename Lanes>(Index k) {
+      return Lanes::at(d + k) * (Lanes::at(w + k) - Lanes::at(w_free + k));
+    });
+    own[2] = squared_norm(d, part.island().vector_size);
+  });
+  const Scalar slope_at_zero = sums[0], momentum_slope = sums[1], momentum_curvature = sums[2];
+  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  const auto slope = [&](const Scalar& step) {
+    return state_.slope(step, momentum_slope, momentum_curvature);
+  };
+  return find_increasing_root<Scalar>(slope, slope_at_zero,
+                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
+                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
+      .argument;
+}
+
+template <RealScalar Scalar>
+template <typename FindDirection>
+SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
+                                          FindDirection&& find_direction) noexcept {
+  struct Steps {
+    IslandNewton& newton;
+    FindDirection& find;
+
+    [[nodiscard]] Scalar residual() const noexcept { return newton.state_.residual; }
+    [[nodiscard]] Scalar scale() const noexcept { return newton.scale(); }
+    [[nodiscard]] bool find_direction() noexcept { return find(newton); }
+    [[nodiscard]] Scalar advance() noexcept {
+      newton.write_steps();
+      const Scalar step = newton.find_step();
+      newton.write_directions(true);
+      newton.state_.for_each_piece([&](const State& part, Scalar*) {
+        Scalar* const w = part.start_of(Memory::whitened);
+        write_sum(w, step, part.start_of(Memory::direction), part.island().vector_size, w);
+      });
+      newton.state_.evaluate();
+      return step;
+    }
+    void keep_iterate() noexcept {
+      newton.state_.for_each_piece(
+          [](const State& part, Scalar*) { part.copy(Memory::whitened, Memory::best); });
+    }
+    void return_to_kept() noexcept {
+      newton.state_.copy(Memory::best, Memory::whitened);
+      newton.state_.evaluate();
+    }
+  };
+  write_directions(false);  // with which the first step is Newton's own
+  return walk_to_target(Steps{*this, find_direction}, limits_, iterations);
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

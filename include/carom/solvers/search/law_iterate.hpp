@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "carom/contact/detail/block_error.hpp"
+#include "carom/core/solve_report.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
+#include "carom/solvers/rows/block_rows.hpp"
+#include "carom/solvers/search/interior_point_tuning.hpp"
+#include "carom/solvers/systems/system_totals.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The size of the numbers of some blocks: of an island where the system has scales, else of the
+/// whole problem, by which its errors are measured.
+template <RealScalar Scalar>
+struct Yardstick {
+  FrictionLaw law;
+  Scalar load;          ///< ‖q‖ [m/s]
+  Scalar inverse_mass;  ///< w, the mean diagonal of W + R; 1 for 0 [1/kg]
+};
+
+/// The yardstick of some of a system's blocks.
+template <typename System, RealScalar Scalar = typename System::scalar_type>
+[[nodiscard]] Yardstick<Scalar> make_yardstick(const System& system, FrictionLaw law, Index begin,
+                                               Index end) noexcept {
+  using std::sqrt;
+  Scalar trace(0), squared(0);
+  Index rows = 0;
+  for (Index i = begin; i < end; ++i) {
+    if (!counts_block(system, i)) continue;
+    system.blocks().visit(i, [&](const auto& block) {
+      int own = 0;
+      for (int k = 0; k < block.size(); ++k) {
+        const Scalar& load = system.load()[3 * block.first_part + k];
+        squared += load * load;
+        own += block.present(k);
+      }
+      trace += Scalar(own) * block.inverse_mass;
+      rows += own;
+    });
+  }
+  const auto sums = total_of(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
+  return {law, sqrt(sums[1]), sums[0] > Scalar(0) ? sums[0] / sums[2] : Scalar(1)};
+}
+/// The yardstick of all blocks.
+template <typename System>
+[[nodiscard]] auto make_yardstick(const System& system, FrictionLaw law) noexcept {
+  return make_yardstick(system, law, 0, system.blocks().size());
+}
+
+/// The natural map of one block in impulses times w, squared; infinite where a number is not
+/// finite.
+template <RealScalar Scalar, int Parts>
+[[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const BlockRows<Scalar, Parts>& block,
+                                         const PartNumbers<Scalar, Parts>& impulse,
+                                         const PartNumbers<Scalar, Parts>& velocity,
+                                         const Scalar& inverse_mass) noexcept {
+  if constexpr (Parts == 2) {
+    return natural_map_squared(law, block.impulse_set(), rows_of_parts(block, impulse),
+                               rows_of_parts(block, velocity), inverse_mass);
+  } else {
+    const FrictionCone<Scalar> cone{block.disc.friction[0]};
+    return natural_map_squared(law, cone, as_vector(impulse + block.shift), as_vector(velocity),
+                               inverse_mass);
+  }
+}
+
+/// What the natural map error is made of; the sums of islands add up.
+template <RealScalar Scalar>
+struct MapSums {
+  Scalar map = 0;         ///< squared norm of the natural map times w [m²/s²]
+  Scalar impulses = 0;    ///< ‖γ‖² [N²·s²]
+  Scalar velocities = 0;  ///< ‖u‖² [m²/s²]
+
+  void add(const MapSums& other) noexcept {
+    map += other.map;
+    impulses += other.impulses;
+    velocities += other.velocities;
+  }
+  /// The natural map error by a yardstick [-]; infinite where a number is not finite.
+  [[nodiscard]] Scalar error(const Yardstick<Scalar>& yardstick) const noexcept {
+    using std::sqrt;
+    const Scalar scale =
+        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
+                    Scalar(sqrt(velocities))});
+    const Scalar result = relative_error(Scalar(sqrt(map)), scale);
+    return is_finite(result) ? result : std::numeric_limits<Scalar>::infinity();
+  }
+};
+
+/// Whether a system knows what the errors of its blocks are measured by: scales(block). Others,
+/// which do not know their bodies, are measured by the natural map of all their blocks together.
+template <typename System>
+inline constexpr bool has_scales =
+    requires(const System& system, const BlockRows<typename System::scalar_type, 1>& block) {
+  system.scales(block);
+};
+
+/// How far an island is from its law.
+template <RealScalar Scalar>
+struct LawError {
+  Scalar residual;  ///< the error that a tolerance is compared with [-]
+  Scalar merit;     ///< what steps are to lower: the root of the sum of the blocks' squares [-]
+  Index worst;      ///< the block with the largest error; −1 where blocks have none of their own
+};
+
+/// Writes the report of a whole problem from the sums over its islands. Where no impulses obey the
+/// law the iterates grow, and the error, which is relative to them, falls; such an answer solves
+/// nothing.
+template <RealScalar Scalar>
+void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
+              const std::type_identity_t<Scalar>& tolerance, SolveReport<Scalar>& report) noexcept {
+  using std::sqrt;
+  report.measure = ResidualMeasure::natural_map;
+  report.residual_target = tolerance;
+  report.residual = sums.error(yardstick);
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  if (!is_finite(report.residual)) report.status = SolveStatus::not_finite;
+  if (report.residual <= tolerance) report.status = SolveStatus::converged;
+  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
+  const Scalar least = Scalar(InteriorPointTuning::lost_load) * yardstick.load;
+  if (report.converged() && report.residual * grown > least && yardstick.load > Scalar(0)) {
+    report.status = SolveStatus::no_progress;
+  }
+}
+
+/// Impulses of all islands in parts, with the velocities they lead to.
+template <RealScalar Scalar>
+class LawIterate {
+ public:
+  template <typename System>
+  void lay_out(const System& system) {
+    for (Sequence<Scalar>* numbers : {&impulse_, &velocity_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+  [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
+  [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
+  /// u of the impulses last measured.
+  [[nodiscard]] const Scalar* velocity() const noexcept { return velocity_.data(); }
+
+  /// u = (W + R) γ + q of an island.
+  template <typename System>
+  void write_velocity(System& system, Index island) noexcept {
+    system.multiply(island, impulse_.data(), velocity_.data());
+    add_load(system, island);
+  }
+  /// u of an island's pair: that of the bodies' own velocities.
+  template <typename System>
+  void write_paired_velocity(System& system, Index island) noexcept {
+    system.write_paired_velocities(island, velocity_.data());
+    add_load(system, island);
+  }
+  /// u += q + R γ of an island.
+  template <typename System>
+  void add_load(const System& system, Index island) noexcept {
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      system.blocks().visit(i, [&](const auto& block) {
+        for (int k = 0; k < block.size(); ++k) {
+          const Index p = 3 * block.first_part + k;
+          velocity_[p] += system.load()[p] + block.regularization(k) * impulse_[p];
+        }
+      });
+    }
+  }
+  /// u, and what the natural map error of an island is made of.
+  template <typename System>
+  [[nodiscard]] MapSums<Scalar> sum(System& system, Index island,
+                                    const Yardstick<Scalar>& yardstick) noexcept {
+    write_velocity(system, island);
+    return sum_as_it_stands(system, island, yardstick);
+  }
+  /// The same with the velocities as they stand.
+  template <typename System>
+  [[nodiscard]] MapSums<Scalar> sum_as_it_stands(
+      System& system, Index island, const Yardstick<Scalar>& yardstick) const noexcept {
+    MapSums<Scalar> sums;
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      if (!counts_block(system, i)) continue;
+      system.blocks().visit(i, [&](const auto& block) {
+        const auto gamma = read_parts(block, impulse_.data());
+        const auto u = read_parts(block, velocity_.data());
+        sums.map += natural_map_squared(yardstick.law, block, gamma, u, yardstick.inverse_mass);
+        sums.impulses += gamma.squared_norm();
+        sums.velocities += u.squared_norm();
+      });
+    }
+    const auto all =
+        total_of(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
+    return {all[0], all[1], all[2]};
+  }
+  /// u, and how far an island is from its law.
+  template <typename System>
+  [[nodiscard]] LawError<Scalar> measure(System& system, Index island,
+                                         const Yardstick<Scalar>& yardstick) noexcept {
+    if constexpr (has_scales<System>) {
+      write_velocity(system, island);
+      return judge(system, island, yardstick.law);
+    } else {
+      const Scalar error = sum(system, island, yardstick).error(yardstick);
+      return {error, error, -1};
+    }
+  }
+  /// How far an island is from its law with the velocities as they stand.
+  template <typename System>
+  [[nodiscard]] LawError<Scalar> judge(const System& system, Index island,
+                                       FrictionLaw law) const noexcept {
+    using std::sqrt;
+    LawError<Scalar> result{Scalar(0), Scalar(0), -1};
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      const ErrorSum<Scalar> part = system.blocks().visit(i, [&](const auto& block) {
+        return error_of(law, block, read_parts(block, impulse_.data()),
+                        read_parts(block, velocity_.data()), system.scales(block));
+      });
+      result.merit += part.squared;
+      if (!(part.largest > result.residual)) continue;
+      result.residual = part.largest;
+      result.worst = i;
+    }
+    result.merit = sqrt(result.merit);
+    return result;
+  }
+
+ private:
+  template <int Parts, typename Scales>
+  [[nodiscard]] static ErrorSum<Scalar> error_of(FrictionLaw law,
+                                                 const BlockRows<Scalar, Parts>& block,
+                                                 const PartNumbers<Scalar, Parts>& impulse,
+                                                 const PartNumbers<Scalar, Parts>& velocity,
+                                                 const Scales& scales) noexcept {
+    if constexpr (Parts == 1) {
+      return block_error(law, block.disc.friction[0], as_vector(impulse + block.shift),
+                         as_vector(velocity), scales);
+    } else {
+      return block_error(law, block.set, rows_of_parts(block, impulse),
+                         rows_of_parts(block, velocity), scales);
+    }
+  }
+
+  Sequence<Scalar> impulse_, velocity_;
+};
+
+/// What a step needs room for.
+template <RealScalar Scalar>
+struct StepMemory {
+  BlockGains<Scalar> gains;              ///< N
+  Sequence<Scalar> offset, step, moved;  ///< h, dγ, W dγ
+  Sequence<Scalar> kept;                 ///< an iterate to come back to
+
+  template <typename System>
+  void lay_out(const System& system) {
+    gains.lay_out(system.blocks());
+    for (Sequence<Scalar>* numbers : {&offset, &step, &moved, &kept}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

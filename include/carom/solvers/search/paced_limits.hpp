@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/core/solve_limits.hpp"
+#include "carom/solvers/search/interior_point_tuning.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// How long an iteration is expected to take [s], from one solve to the next.
+struct Pace {
+  double expected = 0;
+  /// @param longest  duration of an iteration in the last solve [s]. An iteration that took long by
+  ///                 chance is forgotten over the next solves.
+  void learn(double longest) noexcept {
+    expected = (std::max)(longest, IslandLawTuning::remembered_pace * expected);
+  }
+};
+
+/// Limits that end as soon as one more iteration, as long as the longest so far, would miss the
+/// deadline. An iteration lasts from one look at the clock to the next.
+class PacedLimits {
+ public:
+  /// @param given     outlives this.
+  /// @param expected  of an iteration [s], ≥ 0.
+  PacedLimits(const SolveLimits& given, double expected) noexcept
+      : given_(given), expected_(expected) {
+    if (given.now != nullptr) last_ = given.now(given.context);
+  }
+  PacedLimits(const PacedLimits&) = delete;
+  PacedLimits& operator=(const PacedLimits&) = delete;
+
+  /// Limits that watch the pace; this outlives them.
+  [[nodiscard]] SolveLimits limits() noexcept {
+    SolveLimits paced = given_;
+    if (given_.now == nullptr) return paced;
+    paced.now = [](void* self) noexcept { return static_cast<PacedLimits*>(self)->look(); };
+    paced.context = this;
+    return paced;
+  }
+  /// The longest iteration so far [s].
+  [[nodiscard]] double longest() const noexcept { return longest_; }
+  /// Keeps time for what follows the last iteration [s], ≥ 0.
+  void reserve(double seconds) noexcept { reserved_ = seconds; }
+
+ private:
+  double look() noexcept {
+    const double now = given_.now(given_.context);
+    longest_ = (std::max)(longest_, now - last_);
+    last_ = now;
+    return now + (std::max)(longest_, expected_) + reserved_;
+  }
+
+  const SolveLimits& given_;
+  double expected_, last_ = 0, longest_ = 0, reserved_ = 0;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "carom/solvers/search/active_newton.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a fixed centre c. Newton's method solves
+/// each, and its answer is the next centre. They make progress where the central path folds.
+///
+/// A step is the law with ρ w added to R, w the weights of the law's map, and so can be solved
+/// where the law itself is hard. The softness ρ falls while steps succeed and rises after one that
+/// fails. Near a solution Newton's method on the law itself takes over; the result is the best
+/// iterate.
+/// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
+///        Coulomb's law is not monotone: no proof of convergence exists.
+template <typename System>
+class ProximalNewton {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  void lay_out(const System& system) {
+    for (Sequence<Scalar>* numbers :
+         {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_, &best_, &kept_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+
+  /// Takes proximal steps until the tolerance is met, the schedule ends, or too many steps fail.
+  /// @param given  the search; its iterate is the best one met at the end.
+  void solve(LawSearch<System>& given, const ProximalSchedule& schedule) {
+    Search at{given, schedule, given.error};
+    at.copy(at.iterate.impulse(), best_.data());
+    search(at);
+    if (!at.is_solved()) {
+      at.copy(best_.data(), at.iterate.impulse());
+      at.measure();
+    }
+    given.follow(at);
+  }
+
+ private:
+  using Tuning = ProximalTuning;
+
+  struct Search : LawSearch<System> {
+    const ProximalSchedule& schedule;
+    Scalar best;             ///< least merit met
+    Scalar softness = 1;     ///< ρ
+    bool minimises = false;  ///< whether descend_convex applies
+  };
+  /// The merit of the iterate; keeps the best.
+  Scalar measure(Search& at) {
+    at.measure();
+    keep(at);
+    return at.error;
+  }
+  void keep(Search& at) {
+    if (!(at.error < at.best)) return;
+    at.best = at.error;
+    at.copy(at.iterate.impulse(), best_.data());
+  }
+  void search(Search& at);
+  [[nodiscard]] bool polish(Search& at) {
+    ActiveNewton<System>::solve(at, Tuning::final_steps);
+    keep(at);
+    return at.is_solved();
+  }
+  [[nodiscard]] bool take_step(Search& at, int patience, int& taken);
+  [[nodiscard]] bool write_step(Search& at, bool coupled);
+  [[nodiscard]] Scalar go(Search& at, const Scalar& share);
+  [[nodiscard]] bool descend(Search& at, Scalar& reached);
+  [[nodiscard]] bool descend_convex(Search& at, Scalar& reached);
+  /// ρ w, part by part.
+  template <int Parts>
+  [[nodiscard]] static PartNumbers<Scalar, Parts> softness(
+      const Search& at, const BlockRows<Scalar, Parts>& block) noexcept {
+    return at.softness * ActiveBlock<Scalar, Parts>::weights(block, at.yardstick.law);
+  }
+  /// answer ← 𝒞(c − u/(ρ w)), gap ← γ − answer; its norm weighted by w.
+  Scalar write_gap(Search& at, const Scalar* impulse, const Scalar* velocity) {
+    using std::sqrt;
+    Scalar squared(0);
+    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+      const PartNumbers<Scalar, Parts> trial =
+          read_parts(block, centre_.data()) -
+          quotients(read_parts(block, velocity), softness(at, block));
+      const PartNumbers<Scalar, Parts> answer =
+          ActiveBlock<Scalar, Parts>::nearest(block, at.yardstick.law, trial);
+      const PartNumbers<Scalar, Parts> gap = read_parts(block, impulse) - answer;
+      write_parts(block, answer, answer_.data());
+      write_parts(block, gap, gap_.data());
+      if (counts_block(at.system, i)) squared += block.inverse_mass * gap.squared_norm();
+    });
+    return sqrt(total_of(at.system, std::array<Scalar, 1>{squared})[0]);
+  }
+
+  Sequence<Scalar> centre_, gap_, answer_, trial_impulse_, trial_velocity_, best_, kept_;
+};
+
+// --- implementation ---
+
+template <typename System>
+void ProximalNewton<System>::search(Search& at) {
+  using std::pow, std::sqrt;
+  const ProximalSchedule& schedule = at.schedule;
+  const auto factor = Scalar(schedule.factor);
+  const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::least_softness));
+  Scalar floor = least;
+  measure(at);
+  at.copy(at.iterate.impulse(), centre_.data());
+  at.softness = Scalar(schedule.softness);
+  at.minimises = at.yardstick.law == FrictionLaw::convex;
+  at.for_each([&](Index, const auto& block) {
+    at.minimises = at.minimises && block.regularization.is_zero();
+  });
+  at.minimises = agreed(at.system, at.minimises);
+  int failures = 0, successes = 0;
+  for (int k = 0; k < schedule.steps && at.may_go_on(); ++k) {
+    int taken = 0;
+    const int rise = failures > 0 ? Tuning::patience_rise : 1;
+    const bool done = take_step(at, schedule.patience * rise, taken);
+    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      const auto impulse = read_parts(block, at.iterate.impulse());
+      write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, impulse), at.iterate.impulse());
+    });
+    const Scalar reached = measure(at);
+    if (at.is_solved()) return;
+    if (done) {
+      at.copy(at.iterate.impulse(), centre_.data());
+      if (reached < Scalar(Tuning::small_error) && polish(at)) return;
+      at.copy(centre_.data(), at.iterate.impulse());
+      failures = 0;
+      if (++successes >= Tuning::successes) {
+        floor = (std::max)(least, floor / Scalar(Tuning::floor_fall));
+        successes = 0;
+      }
+      if (taken <= Tuning::fair_steps) {
+        const Scalar fall = taken <= Tuning::quick_steps ? factor : sqrt(factor);
+        at.softness = (std::max)(at.softness * fall, floor);
+      }
+      continue;
+    }
+    successes = 0;
+    if (++failures == 1) floor = Scalar(Tuning::floor_rise) * at.softness;
+    at.softness = (std::min)(Scalar(Tuning::softness_rise) * at.softness, Scalar(1));
+    if (failures > Tuning::most_failures) return;
+    if (failures > Tuning::failures_to_return) at.copy(best_.data(), centre_.data());
+    at.copy(centre_.data(), at.iterate.impulse());
+  }
+}
+
+/// Newton's method for one proximal step, from the iterate. False where it does not converge.
+template <typename System>
+bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
+  using std::sqrt;
+  const Scalar mass = 1 / at.yardstick.inverse_mass;
+  Scalar promised = std::numeric_limits<Scalar>::infinity();
+  for (taken = 0; taken < patience; ++taken) {
+    at.iterate.write_velocity(at.system, at.island);
+    const Scalar gap = write_gap(at, at.iterate.impulse(), at.iterate.velocity());
+    if (!is_finite(gap)) return false;
+    // The gap did not fall as the last step promised: only rounding is left of it.
+    const bool rounded = promised < Scalar(Tuning::rounded) * gap;
+    const Scalar moved = at.total_rows(std::array<Scalar, 1>{}, [&](Index p, auto& sums) {
+      sums[0] += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
+    })[0];
+    const Scalar near_enough = at.softness * sqrt(moved / mass) / Scalar(Tuning::accuracy);
+    if (rounded || gap <= near_enough) return true;
+    if (!at.may_go_on()) return false;
+    promised = gap;
+    const bool goes_on = at.minimises ? descend_convex(at, promised) : descend(at, promised);
+    if (!goes_on) return false;
+  }
+  return false;
+}
+
+/// Writes Newton's step on the law of the proximal step, whose velocity is u + ρ w (γ − c).
+/// @param coupled  whether the bounds of friction follow the normal impulse.
+template <typename System>
+bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
+  StepMemory<Scalar>& memory = at.memory;
+  at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+    const PartNumbers<Scalar, Parts> added = softness(at, block);
+    BlockRows<Scalar, Parts> soft = block;
+    soft.inverse_mass *= at.softness;
+    soft.regularization += added;
+    const auto impulse = read_parts(block, at.iterate.impulse());
+    const PartNumbers<Scalar, Parts> velocity =
+        read_parts(block, at.iterate.velocity()) +
+        products(added, impulse - read_parts(block, centre_.data()));
+    BlockResponse<Scalar, Parts> response;
+    ActiveBlock<Scalar, Parts>::write(soft, at.yardstick.law, impulse, velocity, response);
+    if constexpr (Parts == 1) {
+      if (!coupled && response.gain(0, 2) != 0) {
+        for (int k = 0; k < 2; ++k) {
+          response.offset(k) -= response.gain(k, 2) / response.gain(2, 2) *
+                                (response.offset(2) + velocity(2) / soft.inverse_mass);
+          response.gain(k, 2) = 0;
+        }
+      }
+    }
+    memory.gains.write(i, block.parts, response.gain);
+    write_parts(block, response.offset, memory.offset.data());
+  });
+  ++at.systems;
+  if (!at.system.factor(at.island, memory.gains)) return false;
+  at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
+                  memory.moved.data());
+  return true;
+}
+
+/// Writes the trial that a share of the step leads to; returns the norm of its gap.
+template <typename System>
+auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
+  at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+    const auto step = read_parts(block, at.memory.step.data());
+    const PartNumbers<Scalar, Parts> impulse =
+        read_parts(block, at.iterate.impulse()) + share * step;
+    const PartNumbers<Scalar, Parts> velocity =
+        read_parts(block, at.iterate.velocity()) +
+        share * (read_parts(block, at.memory.moved.data()) + products(block.regularization, step));
+    write_parts(block, impulse, trial_impulse_.data());
+    write_parts(block, velocity, trial_velocity_.data());
+  });
+  return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
+}
+
+/// One Newton step with a search along it for a smaller gap. Where that finds none under Coulomb's
+/// law, the step is computed again with the bounds of friction held.
+/// @param reached  norm of the gap, before and after.
+template <typename System>
+bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
+  const Scalar gap = reached;
+  Scalar best = gap;
+  const bool bounds_given = at.schedule.bounds_given && at.yardstick.law == FrictionLaw::coulomb;
+  for (const bool coupled : {true, false}) {
+    if (!at.may_go_on() || (!coupled && !bounds_given)) break;
+    if (!write_step(at, coupled)) continue;
+    const int halvings = coupled ? Tuning::halvings : Tuning::bounded_halvings;
+    Scalar share(1);
+    bool accepted = false;
+    for (int k = 0; k < halvings && !accepted; ++k, share /= 2) {
+      const Scalar trial = go(at, share);
+      accepted = trial <= (1 - Scalar(Tuning::descent) * share) * gap;
+      if (!(trial < best)) continue;
+      best = trial;
+      at.copy(trial_impulse_.data(), kept_.data());
+    }
+    if (accepted) break;
+  }
+  reached = best;
+  if (!(best < gap)) return false;
+  at.copy(kept_.data(), at.iterate.impulse());
+  return true;
+}
+
+/// One Newton step of a proximal step that minimises a cost: under the convex law with rigid blocks
+/// the velocities minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose slope along the step is
+/// Δuᵀ(γ − 𝒞). The search ends where at most half of the slope is left.
+/// @param reached  norm of the gap, before and after.
+template <typename System>
+bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
+  if (!write_step(at, true)) return false;
+  const auto slope_at = [&](const Scalar& share) {
+    reached = go(at, share);
+    return at.total_rows(std::array<Scalar, 1>{},
+                         [&](Index p, auto& sums) { sums[0] += at.memory.moved[p] * gap_[p]; })[0];
+  };
+  const Scalar first = slope_at(Scalar(0));
+  if (!(first < Scalar(0))) return false;
+  const Scalar enough = -first * Scalar(Tuning::slope_left);
+  const auto inset = Scalar(Tuning::bracket_inset);
+  Scalar low(0), high(1), at_low = first, at_high = slope_at(high), slope = at_high;
+  if (!is_finite(slope)) return false;
+  for (int k = 0; k < Tuning::evaluations && at_high > enough && !(std::abs(slope) <= enough);
+       ++k) {
+    const Scalar root = at_low / (at_low - at_high);
+    const Scalar share =
+        low + (high - low) * std::clamp(root, inset, Scalar(1 - Tuning::bracket_inset));
+    slope = slope_at(share);
+    (slope > Scalar(0) ? high : low) = share;
+    (slope > Scalar(0) ? at_high : at_low) = slope;
+  }
+  at.copy(trial_impulse_.data(), at.iterate.impulse());
+  return true;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "carom/linalg/detail/block_cholesky.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
+#include "carom/linalg/detail/shared_panels.hpp"
+#include "carom/solvers/rows/body_pairs.hpp"
+#include "carom/solvers/rows/edge_gains.hpp"
+#include "carom/solvers/search/body_sweep.hpp"
+#include "carom/solvers/search/interior_point_tuning.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Newton steps dγ = h − N W dγ of a ContactProblem's impulses, W = Ĵ Ĵᵀ never written down: with
+/// dw = Ĵᵀ dγ they come from (I + Ĵᵀ N Ĵ) dw = Ĵᵀ h, which has as many unknowns as the bodies and
+/// the pattern of SapSolver's Hessian. Islands are independent.
+template <RealScalar Scalar>
+class BodySystem {
+ public:
+  using scalar_type = Scalar;
+
+  /// Takes on a problem.
+  /// @param symmetric  whether all N will be.
+  /// @param loaded     whether load() and scales() are wanted.
+  /// @note  Allocates beyond the largest problem so far.
+  void take(const ContactProblem<Scalar>& problem, bool symmetric, bool loaded = true) {
+    rows_.take(problem, loaded);
+    if (loaded) {
+      scales_.write(problem, rows_);
+      pairs_.lay_out(rows_);
+    }
+    symmetric_ = symmetric;
+    const int age = rows_.graph().analysis_count();
+    if (age != branches_age_) lay_out_branches();
+    branches_age_ = age;
+    const FrontForest& forest = rows_.graph().forest();
+    if (symmetric) {
+      if (cholesky_age_ != age) cholesky_.reset(forest);
+      cholesky_.follow(forest);
+      cholesky_age_ = age;
+    } else {
+      if (lu_age_ != age) lu_.reset(forest);
+      lu_.follow(forest);
+      lu_age_ = age;
+    }
+    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_}) {
+      if (numbers->size() != rows_.vector_size()) numbers->assign(rows_.vector_size(), Scalar(0));
+    }
+    if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
+  }
+
+  /// Whether an island is so large that a crew may share its factor.
+  [[nodiscard]] bool is_large(Index island) const noexcept {
+    return branches_.suit(rows_.graph().islands()[island].range);
+  }
+  /// Says who shares the work on large islands from now on, to the same bits; null for nobody. With
+  /// a crew, one island at a time is worked on.
+  void share(Crew* crew) noexcept { crew_ = crew; }
+
+  /// Says that this object may have moved in memory.
+  void follow() noexcept {
+    lu_.follow(rows_.graph().forest());
+    cholesky_.follow(rows_.graph().forest());
+  }
+
+  [[nodiscard]] const BodyRows<Scalar>& rows() const noexcept { return rows_; }
+  [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return rows_.blocks(); }
+  [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
+  [[nodiscard]] Index part_count() const noexcept { return rows_.part_count(); }
+  [[nodiscard]] const Scalar* load() const noexcept { return rows_.load(); }
+  void add_to_load(Index place, const Scalar& velocity) noexcept {
+    rows_.add_to_load(place, velocity);
+  }
+  /// The number that a block has in the problem; −1 for none.
+  [[nodiscard]] Index block_number(Index block) const noexcept {
+    if (block < 0) return block;
+    return rows_.graph().part_at(blocks().first_part(block)).block;
+  }
+  /// What the errors of a block are measured by.
+  template <int Parts>
+  [[nodiscard]] auto scales(const BlockRows<Scalar, Parts>& block) const noexcept {
+    return scales_.of(block);
+  }
+
+  /// product = W γ of an island, in parts.
+  void multiply(Index island, const Scalar* impulse, Scalar* product) noexcept {
+    rows_.write_momentum(island, impulse, vector_.data());
+    rows_.write_velocities(island, vector_.data(), product, loop());
+  }
+  /// Sweeps over an island's blocks, as BodySweep does, while go_on().
+  template <typename GoOn>
+  void sweep(Index island, FrictionLaw law, Scalar* impulse, GoOn&& go_on) noexcept {
+    BodySweep<Scalar>::sweep(rows_, island, law, impulse, vector_.data(), go_on);
+  }
+  /// Factors an island with the gains as they stand; false when a pivot fails.
+  [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
+
+  /// The largest over the least pivot of an island's factor, where N need not be symmetric.
+  [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
+    return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
+  }
+  /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
+  template <bool Transposed>
+  void apply_inverse(Index island, Scalar* x) noexcept {
+    const FrontRange& range = rows_.graph().islands()[island].range;
+    Scalar* const scratch = scratch_.data() + rows_.vector_start(island);
+    if (!Transposed && crew_ != nullptr && is_large(island)) return solve_shared(range, x);
+    if (symmetric_) return cholesky_.solve(range, x, rows_.starts(), scratch);
+    if constexpr (Transposed) {
+      lu_.solve_transposed(range, x, rows_.starts(), scratch);
+    } else {
+      lu_.solve(range, x, rows_.starts(), scratch);
+    }
+  }
+
+  /// Pairs of impulses and velocities, see PairedStep.
+  [[nodiscard]] BodyPairs<Scalar>& pairs() noexcept { return pairs_; }
+  [[nodiscard]] const BodyPairs<Scalar>& pairs() const noexcept { return pairs_; }
+  /// Begins a pair with the velocities that impulses lead to.
+  void begin_pair(Index island, const Scalar* impulse) noexcept {
+    pairs_.begin(rows_, island, impulse);
+  }
+  /// Adds dw of the last solve to the pair.
+  /// @param all  whether as many times as all steps that would follow.
+  /// @return  how many times.
+  [[nodiscard]] Scalar push_pair(Index island, bool all) noexcept {
+    return pairs_.push(rows_, island, sum_.data(), all);
+  }
+  void write_paired_velocities(Index island, Scalar* velocity) noexcept {
+    rows_.write_velocities(island, pairs_.pushed(), velocity, loop());
+  }
+  /// How far the momentum of a pair is from its impulses, of the worst body and relative to all
+  /// that acts on it [-].
+  [[nodiscard]] Scalar balance(Index island, const Scalar* impulse) noexcept {
+    rows_.write_momentum(island, impulse, vector_.data());
+    return pairs_.balance(rows_, island, impulse, vector_.data());
+  }
+  /// How much the impulses that act on a body cancel, in the worst block and relative to what its
+  /// own bodies do [-]: times ε, how far rounding of the impulses may move the block.
+  [[nodiscard]] Scalar cancellation(Index island, const Scalar* impulse) noexcept {
+    return pairs_.cancellation(rows_, scales_, island, impulse);
+  }
+
+  /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
+  /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
+  void solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset, Scalar* step,
+             Scalar* moved) noexcept;
+
+ private:
+  [[nodiscard]] SharedLoop loop() const noexcept {
+    return crew_ == nullptr ? SharedLoop() : SharedLoop(*crew_);
+  }
+  void lay_out_branches() {
+    branches_.clear(rows_.graph().forest());
+    for (const ContactIsland& island : rows_.graph().islands()) {
+      branches_.append(rows_.graph().forest(), island.range);
+    }
+    room_.resize(branches_.room());
+  }
+  void solve_shared(const FrontRange& range, Scalar* x) noexcept {
+    if (symmetric_) {
+      cholesky_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
+    } else {
+      lu_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
+    }
+  }
+  void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
+  void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains, bool shared) noexcept;
+
+  BodyRows<Scalar> rows_;
+  PartScales<Scalar> scales_;
+  BodyPairs<Scalar> pairs_;
+  bool symmetric_ = true;
+  int cholesky_age_ = -1, lu_age_ = -1, branches_age_ = -1;
+  Crew* crew_ = nullptr;
+  FrontBranches branches_;
+  BlockCholesky<Scalar> cholesky_;
+  BlockLu<Scalar> lu_;
+  Sequence<Scalar> vector_, sum_, scratch_, rest_, room_;
+};
+
+// --- implementation ---
+
+/// Adds the identity to a block on the diagonal.
+template <typename Scalar>
+void add_identity(const Columns<Scalar>& block, int size) noexcept {
+  for (Index k = 0; k < size; ++k) block.data[k * (block.stride + 1)] += 1;
+}
+
+template <RealScalar Scalar>
+void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
+                                       const BlockGains<Scalar>& gains) noexcept {
+  cholesky_.clear(island.range);
+  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+    const PackedEdge& edge = rows_.edges()[e].packed;
+    Columns<Scalar> targets[3] = {cholesky_.diagonal(edge.low_slot), {}, {}};
+    if (edge.high_slot >= 0) {
+      const Index place = cholesky_.place_below(edge.low_slot, edge.high_slot);
+      targets[1] = cholesky_.block(place, edge.low_slot);
+      targets[2] = cholesky_.diagonal(edge.high_slot);
+    }
+    add_edge_gains(rows_, e, gains, false, targets);
+  }
+  for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+    add_identity(cholesky_.diagonal(slot), rows_.graph().forest().size(slot));
+  }
+}
+
+template <RealScalar Scalar>
+void BodySystem<Scalar>::fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains,
+                                 bool shared) noexcept {
+  lu_.clear(island.range);
+  // The matrix by columns for one factor, and its transpose for the other.
+  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
+    const auto block = [&](int column, int row) {
+      const Index place = lu_.place(column, row);
+      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
+    };
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      const PackedEdge& edge = rows_.edges()[e].packed;
+      Columns<Scalar> targets[3] = {block(edge.low_slot, edge.low_slot), {}, {}};
+      if (edge.high_slot >= 0) {
+        targets[1] = block(edge.low_slot, edge.high_slot);
+        targets[2] = block(edge.high_slot, edge.high_slot);
+      }
+      add_edge_gains(rows_, e, gains, transposed, targets);
+    }
+    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+      add_identity(block(slot, slot), rows_.graph().forest().size(slot));
+    }
+  });
+}
+
+template <RealScalar Scalar>
+bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) noexcept {
+  const ContactIsland& own = rows_.graph().islands()[island];
+  const bool shared = crew_ != nullptr && is_large(island);
+  const auto factor = [&](auto& matrix) {
+    return shared ? matrix.factor(own.range, branches_, *crew_) : matrix.factor(own.range);
+  };
+  if (symmetric_) {
+    fill_cholesky(own, gains);
+    return factor(cholesky_);
+  }
+  fill_lu(own, gains, shared);
+  return factor(lu_);
+}
+
+template <RealScalar Scalar>
+void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset,
+                               Scalar* step, Scalar* moved) noexcept {
+  using Tuning = BodySystemTuning;
+  using std::sqrt;
+  const BlockIsland& parts = islands()[island];
+  const Index begin = rows_.vector_start(island), end = rows_.vector_end(island);
+  std::copy(offset + 3 * parts.first_part, offset + 3 * parts.part_end,
+            step + 3 * parts.first_part);
+  std::fill(moved + 3 * parts.first_part, moved + 3 * parts.part_end, Scalar(0));
+  std::fill(sum_.begin() + begin, sum_.begin() + end, Scalar(0));
+  rows_.write_momentum(island, step, vector_.data());
+  Scalar last = std::numeric_limits<Scalar>::infinity();
+  for (int k = 0; k <= Tuning::refinements; ++k) {
+    apply_inverse<false>(island, vector_.data());
+    rows_.write_velocities(island, vector_.data(), rest_.data(), loop());
+    for (Index i = parts.first_block; i < parts.block_end; ++i) {
+      const int count = blocks().parts(i);
+      const Index first = 3 * blocks().first_part(i);
+      gains.subtract_product(i, count, rest_.data() + first, step + first);
+    }
+    for (Index p = 3 * parts.first_part; p < 3 * parts.part_end; ++p) moved[p] += rest_[p];
+    for (Index u = begin; u < end; ++u) sum_[u] += vector_[u];
+    if (k == Tuning::refinements) break;
+    rows_.write_momentum(island, step, vector_.data());
+    Scalar size(0), missing(0);
+    for (Index u = begin; u < end; ++u) {
+      vector_[u] -= sum_[u];
+      size += sum_[u] * sum_[u];
+      missing += vector_[u] * vector_[u];
+    }
+    const Scalar now = sqrt(missing);
+    if (!(now > Scalar(Tuning::enough) * sqrt(size)) || now > Scalar(Tuning::gain) * last) break;
+    last = now;
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

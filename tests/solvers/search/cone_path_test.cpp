@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/search/cone_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+
+#include "support/catch.hpp"
+#include "support/law_oracle.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace cone_path_test {
+
+using carom::FrictionLaw, carom::ImpulseSet, carom::ImpulseShape, carom::RowNumbers;
+using carom::detail::BlockList, carom::detail::BlockRows, carom::detail::ConePair;
+using carom::detail::ConePath, carom::detail::ConeVector, carom::detail::PartMatrix;
+using carom::detail::PartNumbers;
+using carom::detail::PathTarget, carom::detail::ProductSum;
+using carom::testing::OracleBlock, carom::testing::rounding, carom::testing::VectorSource;
+using carom::testing::WorstCase;
+
+namespace {
+
+using Long = long double;
+
+constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
+constexpr ImpulseShape shapes[] = {ImpulseShape::friction,
+                                   ImpulseShape::planar,
+                                   ImpulseShape::elliptic,
+                                   ImpulseShape::torsional,
+                                   ImpulseShape::rolling,
+                                   ImpulseShape::ellipsoidal_torsional,
+                                   ImpulseShape::ellipsoidal_rolling,
+                                   ImpulseShape::spinless_rolling};
+
+/// A point inside of a block's cones, as the tests know it: by the rows of its set.
+template <typename Scalar, int Parts>
+struct Point {
+  static constexpr int size = ConePath<Scalar, Parts>::rows;
+  using Pair = ConePair<Scalar, size>;
+  using Vector = ConeVector<Scalar, size>;
+  using Numbers = PartNumbers<Scalar, Parts>;
+
+  const BlockRows<Scalar, Parts>& block;
+  FrictionLaw law;
+  std::vector<OracleBlock> discs;  ///< without the rows of no friction
+  int normal_place = 0;
+  Scalar normal = 1, leave = 1;  ///< γₙ + shift and uₙ
+  std::vector<Pair> pairs;
+
+  Point(const BlockRows<Scalar, Parts>& given, FrictionLaw kind) : block(given), law(kind) {
+    const auto shape = carom::testing::shape_of(block.impulse_set());
+    normal_place = block.place(shape.normal);
+    for (const OracleBlock& whole : shape.blocks) {
+      OracleBlock disc;
+      for (std::size_t k = 0; k < whole.rows.size(); ++k) {
+        if (!(whole.friction[k] > 0)) continue;
+        disc.rows.push_back(whole.rows[k]);
+        disc.friction.push_back(whole.friction[k]);
+      }
+      if (!disc.rows.empty()) discs.push_back(disc);
+    }
+    pairs.resize(discs.size());
+  }
+  [[nodiscard]] bool signorini() const { return law == FrictionLaw::coulomb || discs.empty(); }
+  /// Calls visit(b, k, place, μ).
+  template <typename Visit>
+  void for_each_row(const Visit& visit) const {
+    for (std::size_t b = 0; b < discs.size(); ++b) {
+      for (std::size_t k = 0; k < discs[b].rows.size(); ++k) {
+        visit(b, int(k), block.place(discs[b].rows[k]), Scalar(discs[b].friction[k]));
+      }
+    }
+  }
+  /// Draws a point, no nearer to a boundary than a share of the way.
+  void draw(VectorSource<Scalar>& source, double margin) {
+    normal = source.positive(4);
+    const Scalar head = source.positive(4);
+    leave = signorini() ? head : head * Scalar(discs.size());
+    for (Pair& pair : pairs) {
+      for (Vector* x : {&pair.r, &pair.z}) {
+        x->tail = {};
+        x->head = x == &pair.r ? normal : head;
+      }
+    }
+    for_each_row([&](std::size_t b, int k, int, const Scalar&) {
+      pairs[b].r.tail(k) = Scalar(2 * source.unit() - 1);
+      pairs[b].z.tail(k) = Scalar(2 * source.unit() - 1);
+    });
+    for (Pair& pair : pairs) {
+      for (Vector* x : {&pair.r, &pair.z}) {
+        const Scalar reach = Scalar(source.unit() < 0.1 ? 0 : (1 - margin) * source.unit());
+        x->tail *= x->head * reach / std::max(Scalar(x->tail.norm()), Scalar(1e-3));
+      }
+      REQUIRE(pair.scale());
+    }
+  }
+  [[nodiscard]] Numbers impulse() const {
+    Numbers result = -block.shift;
+    result(normal_place) += normal;
+    for_each_row([&](std::size_t b, int k, int place, const Scalar& mu) {
+      result(place) += mu * pairs[b].r.tail(k);
+    });
+    return result;
+  }
+  [[nodiscard]] Numbers velocity() const {
+    Numbers result;
+    result(normal_place) = leave;
+    for_each_row([&](std::size_t b, int k, int place, const Scalar& mu) {
+      result(place) = pairs[b].z.tail(k) / mu;
+    });
+    return result;
+  }
+  /// The path at this point.
+  [[nodiscard]] ConePath<Scalar, Parts> path(VectorSource<Scalar>& source) const {
+    const Scalar head = signorini() ? leave : leave / Scalar(discs.size());
+    const Scalar lower = Scalar(source.unit()) * normal, slower = Scalar(source.unit()) * head;
+    Numbers gamma = impulse(), u = velocity();
+    gamma(normal_place) -= lower;
+    u(normal_place) = head - slower;
+    ConePath<Scalar, Parts> result;
+    result.start(block, gamma, u);
+    result.raise(block, law, lower, slower);
+    return result;
+  }
+};
+
+/// Blocks of all cones: friction zero now and then, R zero, equal or not, impulses shifted.
+template <typename Scalar, typename Visit>
+void for_each_block(std::uint32_t seed, int rounds, const Visit& visit) {
+  VectorSource<Scalar> source(seed);
+  for (int round = 0; round < rounds; ++round) {
+    for (const ImpulseShape shape : shapes) {
+      ImpulseSet<Scalar> set = carom::cone_impulses<Scalar>(
+          shape,
+          {source.pick({0, 0.1, 0.5, 2}), source.pick({0, 0.05, 0.5}), source.pick({0, 0.1, 1})});
+      RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
+      for (int r = 0; r < set.rows; ++r) {
+        if (round % 2 == 0) softness(r) = source.positive(6);
+        if (round % 3 == 0) set.shift(r) = Scalar(source.unit());
+      }
+      BlockList<Scalar> list;
+      list.add(set, softness, 0);
+      list.change(0, [&](auto& block) { block.inverse_mass = source.positive(2); });
+      for (const FrictionLaw law : laws) {
+        list.visit(0, [&](const auto& block) { visit(block, law, source); });
+      }
+    }
+  }
+}
+
+template <typename Scalar, int Parts>
+[[nodiscard]] PartNumbers<Scalar, Parts> draw_numbers(const BlockRows<Scalar, Parts>& block,
+                                                      VectorSource<Scalar>& source, double size) {
+  PartNumbers<Scalar, Parts> result;
+  for (int k = 0; k < block.size(); ++k) {
+    if (block.present(k)) result(k) = Scalar(size * (2 * source.unit() - 1));
+  }
+  return result;
+}
+
+/// One step of a path, from velocities du_w that are drawn, and the same by the equations.
+template <typename Scalar, int Parts>
+struct Step {
+  using Numbers = PartNumbers<Scalar, Parts>;
+  using Vector = typename Point<Scalar, Parts>::Vector;
+
+  Numbers impulse, moved, change;  ///< dγ, du_w, du
+  std::vector<Vector> dr, aim, dz;
+  Scalar inverse = 0;
+
+  Step(const Point<Scalar, Parts>& point, ConePath<Scalar, Parts>& path,
+       const PartMatrix<Scalar, Parts>& gain, const PathTarget<Scalar>& target, const Numbers& gap,
+       const Numbers& moved_given, const Step* before = nullptr)
+      : moved(moved_given) {
+    const auto& block = point.block;
+    Numbers offset;
+    path.write_offset(block, point.law, target, gap, offset);
+    impulse = offset - gain * moved;
+    inverse = path.take_step(block, point.law, impulse, moved, gap,
+                             -std::numeric_limits<Scalar>::infinity());
+    change = moved + products(block.regularization, impulse) - gap;
+    for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+      dr.emplace_back();
+      dz.emplace_back();
+      dr.back().head = impulse(point.normal_place);
+      aim.push_back(point.pairs[b].aim(target.product, before ? before->dr[b] : Vector{},
+                                       before ? before->dz[b] : Vector{}));
+    }
+    point.for_each_row([&](std::size_t b, int k, int place, const Scalar& mu) {
+      dr[b].tail(k) = impulse(place) / mu;
+      dz[b].tail(k) = mu * change(place);
+    });
+    for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+      dz[b].head = aim[b].head - point.pairs[b].curvature_times(dr[b]).head;
+    }
+  }
+};
+
+template <typename Scalar, int Size>
+[[nodiscard]] Long largest_curvature(const ConePair<Scalar, Size>& pair) {
+  const Long reach = Long(pair.w.head) + Long(pair.w.tail.norm());
+  return reach * reach / Long(pair.eta_squared);
+}
+template <typename Scalar, int Size>
+[[nodiscard]] Long norm(const ConeVector<Scalar, Size>& x) {
+  return std::sqrt(Long(x.head) * Long(x.head) + Long(x.tail.squared_norm()));
+}
+
+/// Notes how well a step solves the equations of the path.
+template <typename Scalar, int Parts>
+void see_equations(const Point<Scalar, Parts>& point, const Step<Scalar, Parts>& step,
+                   const PathTarget<Scalar>& target, const Step<Scalar, Parts>* before,
+                   WorstCase& normals, WorstCase& tails, Long allowed) {
+  const int n = point.normal_place;
+  const Long dn = step.impulse(n), du = step.change(n);
+  const Long soft = Long(point.block.regularization(n)) * std::abs(dn);
+  if (point.signorini()) {
+    const Long r = point.normal, u = point.leave;
+    const Long second = before ? Long(before->impulse(n)) * Long(before->change(n)) : Long(0);
+    const Long left = u * dn + r * du + second + r * u - Long(target.product);
+    const Long moved = std::abs(Long(step.moved(n)));
+    normals.see(std::abs(left),
+                allowed * (u * (r + std::abs(dn)) + r * (std::abs(du) + soft + moved) +
+                           std::abs(second) + Long(target.product)),
+                step.impulse, step.moved);
+  } else {
+    Long sum = 0, size = std::abs(du) + soft + std::abs(Long(step.moved(n)));
+    for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+      sum += Long(step.dz[b].head);
+      size += norm(step.aim[b]) + largest_curvature(point.pairs[b]) * norm(step.dr[b]);
+      for (int k = 0; k < Point<Scalar, Parts>::size; ++k) {
+        size += std::abs(Long(step.dz[b].tail(k)));
+      }
+    }
+    normals.see(std::abs(sum - du), allowed * size, step.impulse, step.moved);
+  }
+  for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+    const auto wanted = step.aim[b].plus(point.pairs[b].curvature_times(step.dr[b]), Scalar(-1));
+    Long size = norm(step.aim[b]) + largest_curvature(point.pairs[b]) * norm(step.dr[b]);
+    point.for_each_row([&](std::size_t c, int, int place, const Scalar& mu) {
+      if (c != b) return;
+      size += Long(mu) *
+              (std::abs(Long(step.moved(place))) + std::abs(Long(step.change(place))) +
+               Long(point.block.regularization(place)) * std::abs(Long(step.impulse(place))));
+    });
+    tails.see(Long((step.dz[b].tail - wanted.tail).norm()), allowed * size, step.impulse,
+              step.moved, point.block.regularization);
+  }
+}
+
+/// The largest share that keeps a point inside, by bisection.
+template <typename Scalar, int Parts>
+[[nodiscard]] Long longest_step(const Point<Scalar, Parts>& point,
+                                const Step<Scalar, Parts>& step) {
+  const auto inside = [&](Long share) {
+    const int n = point.normal_place;
+    bool all = Long(point.normal) + share * Long(step.impulse(n)) > 0 &&
+               Long(point.leave) + share * Long(step.change(n)) > 0;
+    const auto within = [&](const auto& x, const auto& d) {
+      Long squared = 0;
+      for (int k = 0; k < x.tail.size(); ++k) {
+        const Long y = Long(x.tail(k)) + share * Long(d.tail(k));
+        squared += y * y;
+      }
+      return Long(x.head) + share * Long(d.head) > std::sqrt(squared);
+    };
+    for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+      all = all && within(point.pairs[b].r, step.dr[b]) && within(point.pairs[b].z, step.dz[b]);
+    }
+    return all;
+  };
+  Long low = 0, high = 1e-20L;
+  while (inside(high) && high < 1e20L) low = high, high *= 2;
+  if (high >= 1e20L) return std::numeric_limits<Long>::infinity();
+  for (int k = 0; k < 80; ++k) {
+    const Long middle = (low + high) / 2;
+    (inside(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("cone_path: N and h solve the linearised equations of the path",
+                   "[solvers][oracle]", float, double) {
+  using Scalar = TestType;
+  WorstCase normals("the normal's equation"), tails("the discs' equations"), still("fixed rows");
+  for_each_block<Scalar>(
+      1, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        Point<Scalar, Parts> point(block, law);
+        point.draw(source, 0.05);
+        auto path = point.path(source);
+        PartMatrix<Scalar, Parts> gain;
+        REQUIRE(path.write_gain(block, law, gain));
+        const double pace = double(point.leave) * source.pick({0.01, 1, 10});
+        const auto gap = draw_numbers(block, source, double(point.leave) * source.pick({0, 1}));
+        const Scalar product = point.normal * point.leave * source.pick({0, 0.3, 1});
+        const PathTarget<Scalar> target{product, false};
+        const Step<Scalar, Parts> step(point, path, gain, target, gap,
+                                       draw_numbers(block, source, pace));
+        const Long allowed = Long(rounding<Scalar>(500, 1));
+        see_equations<Scalar, Parts>(point, step, target, nullptr, normals, tails, allowed);
+        const PathTarget<Scalar> corrected{product, true};
+        const Step<Scalar, Parts> second(point, path, gain, corrected, gap,
+                                         draw_numbers(block, source, pace), &step);
+        see_equations<Scalar, Parts>(point, second, corrected, &step, normals, tails, allowed);
+        std::vector<bool> moves(std::size_t(3 * Parts), false);
+        moves[std::size_t(point.normal_place)] = true;
+        point.for_each_row(
+            [&](std::size_t, int, int place, const Scalar&) { moves[std::size_t(place)] = true; });
+        for (int k = 0; k < 3 * Parts; ++k) {
+          if (moves[std::size_t(k)]) continue;
+          bool zero = step.impulse(k) == 0;
+          for (int l = 0; l < 3 * Parts; ++l) {
+            zero = zero && gain(k, l) == 0 && gain(l, k) == 0;
+          }
+          still.see_holds(zero);
+        }
+      });
+  normals.check(1500);
+  tails.check(1500);
+  still.check(500);
+}
+
+TEMPLATE_TEST_CASE("cone_path: N is symmetric and positive under the convex law", "[solvers][law]",
+                   float, double) {
+  using Scalar = TestType;
+  WorstCase symmetric("N = Nᵀ"), positive("least eigenvalue"), triangular("normals stand alone");
+  for_each_block<Scalar>(
+      2, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        Point<Scalar, Parts> point(block, law);
+        point.draw(source, 1e-3);
+        auto path = point.path(source);
+        PartMatrix<Scalar, Parts> gain;
+        REQUIRE(path.write_gain(block, law, gain));
+        if (law == FrictionLaw::convex) {
+          const Eigen::MatrixXd wide = Eigen::MatrixXd::NullaryExpr(
+              3 * Parts, 3 * Parts,
+              [&](carom::Index r, carom::Index c) { return double(gain(int(r), int(c))); });
+          symmetric.see((wide - wide.transpose()).norm(),
+                        Long(rounding<Scalar>(4, 1)) * wide.norm());
+          const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(wide);
+          positive.see(-std::min(0., eigen.eigenvalues().minCoeff()),
+                       Long(rounding<Scalar>(64, 1)) * wide.norm());
+        } else {  // friction depends on the normal, the normal not on friction
+          for (int k = 0; k < 3 * Parts; ++k) {
+            if (k != point.normal_place) triangular.see_holds(gain(point.normal_place, k) == 0);
+          }
+        }
+      });
+  symmetric.check(400);
+  positive.check(400);
+  triangular.check(800);
+}
+
+TEMPLATE_TEST_CASE("cone_path: a step goes where its equations say, up to the boundary",
+                   "[solvers][oracle]", float, double) {
+  using Scalar = TestType;
+  WorstCase length("the longest step"), moved("impulses and velocities"), sums("products"),
+      counted("count");
+  for_each_block<Scalar>(
+      3, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        Point<Scalar, Parts> point(block, law);
+        point.draw(source, 0.05);
+        auto path = point.path(source);
+        PartMatrix<Scalar, Parts> gain;
+        REQUIRE(path.write_gain(block, law, gain));
+        const double pace = double(point.leave) * source.pick({0.01, 1, 10});
+        const PathTarget<Scalar> target{point.normal * point.leave * Scalar(0.2), false};
+        const PartNumbers<Scalar, Parts> gap;
+        const Step<Scalar, Parts> step(point, path, gain, target, gap,
+                                       draw_numbers(block, source, pace));
+        Long size = std::abs(Long(step.impulse(point.normal_place)) / Long(point.normal)) +
+                    std::abs(Long(step.change(point.normal_place)) / Long(point.leave));
+        Long soft = 1;  // R dγ cancels with du_w where R is large
+        for (int k = 0; k < 3 * Parts; ++k) {
+          soft += (std::abs(Long(step.moved(k))) +
+                   std::abs(Long(block.regularization(k) * step.impulse(k)))) /
+                  Long(point.leave) * 3;
+        }
+        for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+          const auto& pair = point.pairs[b];
+          size +=
+              norm(step.dr[b]) / Long(pair.r.head) +
+              (norm(step.aim[b]) + largest_curvature(pair) * norm(step.dr[b])) / Long(pair.z.head);
+        }
+        const Long allowed = Long(rounding<Scalar>(200, 1));
+        const Long inverse = 1 / longest_step(point, step);
+        length.see(std::abs(std::max(Long(0), Long(step.inverse)) - inverse),
+                   allowed * (size + soft) * 20, step.impulse, step.moved, inverse, step.inverse);
+
+        ProductSum<Scalar> sum;
+        path.add_products(block, law, sum);
+        const Scalar share = Scalar(source.unit()) / std::max(Scalar(1), step.inverse);
+        path.advance(block, share);
+        const PartNumbers<Scalar, Parts> zero;
+        const auto gamma = point.impulse(), u = point.velocity();
+        Long impulse_error = 0, velocity_error = 0;
+        const auto see_row = [&](int place) {
+          const Long to = Long(gamma(place)) + Long(share) * Long(step.impulse(place));
+          const Long v = Long(u(place)) + Long(share) * Long(step.change(place));
+          impulse_error += std::abs(Long(path.impulse(block)(place)) - to);
+          velocity_error += std::abs(Long(path.gap(block, zero)(place)) - v);
+        };
+        see_row(point.normal_place);
+        point.for_each_row([&](std::size_t, int, int place, const Scalar&) { see_row(place); });
+        moved.see(impulse_error, Long(rounding<Scalar>(64, 1)) *
+                                     (gamma.norm() + block.shift.norm() + step.impulse.norm()));
+        moved.see(velocity_error, Long(rounding<Scalar>(64, 1)) * (u.norm() + step.change.norm()));
+
+        Long exact = 0, scale = 0;
+        int count = 0;
+        const auto add = [&](Long x, Long dx, Long y, Long dy) {
+          exact += (x + Long(share) * dx) * (y + Long(share) * dy);
+          scale += (std::abs(x) + std::abs(dx)) * (std::abs(y) + std::abs(dy));
+        };
+        if (point.signorini()) {
+          const int n = point.normal_place;
+          add(Long(point.normal), Long(step.impulse(n)), Long(point.leave), Long(step.change(n)));
+          ++count;
+        }
+        for (std::size_t b = 0; b < point.pairs.size(); ++b) {
+          const auto& pair = point.pairs[b];
+          ++count;
+          add(Long(pair.r.head), Long(step.dr[b].head), Long(pair.z.head), Long(step.dz[b].head));
+          scale += Long(pair.r.head) * largest_curvature(pair) * norm(step.dr[b]);
+          for (int k = 0; k < Point<Scalar, Parts>::size; ++k) {
+            add(Long(pair.r.tail(k)), Long(step.dr[b].tail(k)), Long(pair.z.tail(k)),
+                Long(step.dz[b].tail(k)));
+          }
+        }
+        sums.see(std::abs(Long(sum.at(share)) - exact),
+                 allowed * (scale + Long(point.normal) * Long(point.leave) * soft * (1 + size)));
+        counted.see_holds(path.count(block, law) == count);
+      });
+  for (const WorstCase* law : {&length, &moved, &sums, &counted}) law->check(900);
+}
+
+TEMPLATE_TEST_CASE("cone_path: the residual of a solve does not separate a normal from its sum",
+                   "[solvers][law]", float, double) {
+  // Under the convex law a single disc has ζ = uₙ, also where du_w is not that of dγ = h − N du_w.
+  using Scalar = TestType;
+  WorstCase sums("products of ζ = uₙ");
+  for_each_block<Scalar>(
+      5, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        Point<Scalar, Parts> point(block, law);
+        if (point.signorini() || point.discs.size() != 1) return;
+        point.draw(source, 0.05);
+        auto path = point.path(source);
+        PartMatrix<Scalar, Parts> gain;
+        REQUIRE(path.write_gain(block, law, gain));
+        const PartNumbers<Scalar, Parts> zero;
+        PartNumbers<Scalar, Parts> offset;
+        path.write_offset(block, law, {point.normal * point.leave, false}, zero, offset);
+        const auto impulse = draw_numbers(block, source, double(point.normal));
+        const auto moved = draw_numbers(block, source, double(point.leave));
+        static_cast<void>(path.take_step(block, law, impulse, moved, zero, Scalar(1)));
+        const PartNumbers<Scalar, Parts> change = moved + products(block.regularization, impulse);
+        ProductSum<Scalar> sum;
+        path.add_products(block, law, sum);
+        const auto& pair = point.pairs[0];
+        const int n = point.normal_place;
+        Long exact = (Long(pair.r.head) + Long(impulse(n))) * (Long(pair.z.head) + Long(change(n)));
+        Long scale = Long(pair.r.head) * (Long(pair.z.head) + Long(change.norm()));
+        point.for_each_row([&](std::size_t, int k, int place, const Scalar& mu) {
+          const Long r = Long(pair.r.tail(k)) + Long(impulse(place)) / Long(mu);
+          const Long z = Long(pair.z.tail(k)) + Long(mu) * Long(change(place));
+          exact += r * z;
+          scale += (Long(pair.r.head) + std::abs(Long(impulse(place)) / Long(mu))) *
+                   (Long(pair.z.head) + Long(mu) * std::abs(Long(change(place))));
+        });
+        scale += Long(pair.r.head) * largest_curvature(pair) * Long(impulse.norm()) / 0.05L;
+        sums.see(std::abs(Long(sum.at(Scalar(1))) - exact), Long(rounding<Scalar>(500, 1)) * scale,
+                 impulse, moved);
+      });
+  sums.check(100);
+}
+
+TEMPLATE_TEST_CASE("cone_path: a start is raised into its cones from anywhere", "[solvers][law]",
+                   float, double) {
+  using Scalar = TestType;
+  WorstCase inside("inside"), lacks("what lacks, exactly"), split("convex normals are sums");
+  for_each_block<Scalar>(
+      4, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        const auto gamma = draw_numbers(block, source, source.pick({0, 1, 100}));
+        const auto u = draw_numbers(block, source, source.pick({0, 1, 100}));
+        ConePath<Scalar, Parts> path;
+        path.start(block, gamma, u);
+        Scalar impulse(0), velocity(0);
+        path.find_missing(block, impulse, velocity);
+        const Point<Scalar, Parts> point(block, law);
+        const int n = point.normal_place;
+        std::vector<Long> reach(point.discs.size(), 0), slip = reach;
+        point.for_each_row([&](std::size_t b, int, int place, const Scalar& mu) {
+          const Long x = (Long(gamma(place)) + Long(block.shift(place))) / Long(mu);
+          const Long y = Long(u(place)) * Long(mu);
+          reach[b] += x * x;
+          slip[b] += y * y;
+        });
+        Long most = 0, fastest = 0;
+        for (const Long x : reach) most = std::max(most, std::sqrt(x));
+        for (const Long x : slip) fastest = std::max(fastest, std::sqrt(x));
+        const Long push = Long(gamma(n)) + Long(block.shift(n)), size = std::abs(push) + most;
+        const Long speed = std::abs(Long(u(n))) + fastest;
+        const Long allowed = Long(rounding<Scalar>(16, 1));
+        lacks.see(std::abs(Long(impulse) - std::max(Long(0), most - push)), allowed * size);
+        lacks.see(std::abs(Long(velocity) - std::max(Long(0), fastest - Long(u(n)))),
+                  allowed * speed);
+        path.raise(block, law, impulse + Scalar(size / 100) + Scalar(0.01),
+                   velocity + Scalar(speed / 100) + Scalar(0.01));
+        PartMatrix<Scalar, Parts> gain;
+        inside.see_holds(path.write_gain(block, law, gain));
+        const auto raised = path.impulse(block);
+        inside.see_holds(Long(raised(n)) + Long(block.shift(n)) > most);
+        const PartNumbers<Scalar, Parts> zero;
+        const Long head = Long(u(n)) + Long(velocity) + speed / 100 + 0.01L;
+        const auto parts = std::max(std::size_t(1), point.discs.size());
+        split.see(std::abs(Long(path.gap(block, zero)(n)) -
+                           (point.signorini() ? head : head * Long(parts))),
+                  allowed * 8 * (speed + 1));
+        path.start(block, -zero - block.shift, zero);  // on the tip: not inside
+        inside.see_holds(!path.write_gain(block, law, gain));
+      });
+  for (const WorstCase* law : {&inside, &lacks, &split}) law->check(900);
+}
+
+}  // namespace cone_path_test

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/systems/coulomb_directions.hpp"
+
+#include <vector>
+
+#include "carom/contact/primal.hpp"
+
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace coulomb_directions_test {
+
+using carom::ContactGraph, carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::MatrixX;
+using carom::RowNumbers, carom::VectorX, carom::detail::CoulombDirections;
+using carom::detail::General3, carom::detail::IslandState, carom::detail::PackedProblem;
+using carom::detail::SolverMemory, carom::testing::build, carom::testing::draw_constrained;
+using carom::testing::draw_problem, carom::testing::rounding, carom::testing::VectorSource;
+using carom::testing::WorstCase;
+
+namespace {
+
+/// H − I and Ĵᵀγ under Coulomb's law, dense, in the order of the problem's bodies.
+struct DenseLaw {
+  Eigen::MatrixXd curvature;
+  Eigen::VectorXd momentum;
+
+  DenseLaw(const ContactProblem<double>& problem, const VectorX<double>& velocity) {
+    const Index size = problem.velocity_count();
+    curvature.setZero(size, size);
+    momentum.setZero(size);
+    problem.for_each_block([&](const auto& block) {
+      Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(6, size);
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, own] = block.side(s).range;
+        rows.block(0, start, block.rows(), own) = block.whitened_columns(s).transpose();
+      }
+      RowNumbers<double> y = RowNumbers<double>::Zero(), weights = RowNumbers<double>::Ones();
+      y.head(block.rows()) = block.trial(block.velocity(velocity)).head(block.rows());
+      weights.head(block.rows()) = block.regularization().head(block.rows());
+      curvature += rows.transpose() * coulomb_curvature(block.set(), weights, y) * rows;
+      momentum += rows.transpose() * coulomb_impulse(block.set(), weights, y);
+    });
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("coulomb directions: G is the law's slope by the contact's velocity",
+                   "[solvers][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(41u);
+  WorstCase agree("G");
+  int slides = 0;
+  for (int sample = 0; sample < 2000; ++sample) {
+    const Scalar mu = source.non_negative(3), tangent = source.positive(4),
+                 normal = source.positive(4);
+    const carom::Vector3<Scalar> given = source.template vector<3>(4);
+    const Scalar y[3] = {given.x(), given.y(), given.z()};
+    RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
+    rows.template head<3>() = given;
+    const auto slope = coulomb_slope(carom::friction_impulses(mu), rows);
+    General3<Scalar> g{};
+    const bool any = carom::detail::write_coulomb_curvature(mu, tangent, normal, y, g);
+    CHECK(any == (y[2] > Scalar(0)));
+    const Scalar found[3][3] = {{g.xx, g.xy, g.xz}, {g.yx, g.yy, g.yz}, {g.zx, g.zy, g.zz}};
+    for (int r = 0; r < 3; ++r) {
+      for (int c = 0; c < 3; ++c) {
+        const Scalar weight = c < 2 ? tangent : normal;
+        const Scalar expected = any ? slope(r, c) / weight : Scalar(0);
+        agree.see(std::abs(found[r][c] - expected), double(rounding(8, (Scalar(1) + mu) / weight)),
+                  sample);
+      }
+    }
+    if (any && g.xz != Scalar(0)) ++slides;
+    const General3<Scalar> back = g.transpose().transpose();
+    CHECK((back.xy == g.xy && back.zx == g.zx && g.transpose().zy == g.yz));
+  }
+  CHECK(slides > 200);
+  agree.check(9 * 2000);
+}
+
+TEST_CASE("coulomb directions: they solve Newton's system over bodies of any size",
+          "[solvers][oracle]") {
+  VectorSource<double> source(42u);
+  WorstCase residuals("F"), directions_hold("H d = -F");
+  for (int sample = 0; sample < 60; ++sample) {
+    const std::vector<std::vector<int>> sizes = {{6, 6, 6, 6}, {3, 3, 3}, {1, 2, 3, 6, 7}};
+    const auto& own = sizes[std::size_t(sample % 3)];
+    auto constrained = draw_constrained(source, own, sample % 2 == 0 ? 0 : 4);
+    constrained.contacts = draw_problem(source, {own, 1 + sample % 9, 2, 3});
+    const auto problem = build<double>(constrained);
+    ContactGraph graph;
+    graph.analyse(problem, 1e300);
+    PackedProblem<double> packed;
+    packed.lay_out(graph);
+    packed.pack(problem, graph);
+    SolverMemory<double> memory;
+    memory.lay_out(packed);
+    CoulombDirections<double> directions;
+    directions.lay_out(graph, packed);
+    const VectorX<double> velocity = problem.free_velocity() * (sample % 4);
+    VectorX<double> whitened = velocity;
+    problem.whiten(carom::as_span(whitened));
+    const auto place = [&](Index body) { return packed.starts()[graph.slot_of(body)]; };
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      if (graph.slot_of(b) < 0) continue;
+      const auto [start, size] = problem.body(b);
+      std::copy_n(whitened.data() + start, size,
+                  memory.vector(SolverMemory<double>::whitened) + place(b));
+      std::copy_n(problem.whitened_free_velocity().data() + start, size,
+                  memory.vector(SolverMemory<double>::free) + place(b));
+    }
+    const DenseLaw dense(problem, velocity);
+    const Eigen::VectorXd f = whitened - problem.whitened_free_velocity() - dense.momentum;
+    VectorX<double> found = VectorX<double>::Zero(f.size()), gradient = found;
+    for (const auto& island : packed.islands()) {
+      IslandState<double> state(packed, memory, island, FrictionLaw::coulomb);
+      state.evaluate();
+      REQUIRE(directions.find_direction(state, memory));
+    }
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      if (graph.slot_of(b) < 0) continue;
+      const auto [start, size] = problem.body(b);
+      std::copy_n(memory.vector(SolverMemory<double>::direction) + place(b), size,
+                  found.data() + start);
+      std::copy_n(memory.vector(SolverMemory<double>::gradient) + place(b), size,
+                  gradient.data() + start);
+    }
+    VectorX<double> expected = f, product = found + dense.curvature * found;
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      const auto [start, size] = problem.body(b);
+      if (graph.slot_of(b) >= 0) continue;
+      expected.segment(start, size).setZero();
+    }
+    const double scale = 1 + whitened.norm() + dense.momentum.norm();
+    residuals.see((gradient - expected).norm(), rounding(1000, scale), sample);
+    directions_hold.see((product + expected).norm(),
+                        rounding(1e4, scale + dense.curvature.norm() * found.norm()), sample);
+  }
+  residuals.check(60);
+  directions_hold.check(60);
+}
+
+}  // namespace coulomb_directions_test

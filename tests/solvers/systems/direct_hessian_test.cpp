@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/systems/direct_hessian.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "carom/solvers/rows/island_pieces.hpp"
+
+#include "support/catch.hpp"
+#include "support/island_blocks.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace direct_hessian_test {
+
+using carom::ContactGraph, carom::Index, carom::detail::Columns, carom::detail::DirectHessian;
+using carom::detail::PackedEdge, carom::detail::PackedIsland;
+using carom::testing::for_each_island_shape, carom::testing::IslandBlocks;
+using carom::testing::RawShape, carom::testing::relative_residual, carom::testing::rounding;
+using carom::testing::VectorSource, carom::testing::WorstCase;
+
+namespace {
+
+constexpr double no_limit = 1e300;
+const RawShape ring{.sizes = {3, 6, 6, 3, 6, 1, 7, 6}, .contact_count = 14};
+
+/// Fills what is cleared; counts the edges asked for.
+template <typename Scalar>
+Scalar fill(DirectHessian<Scalar>& hessian, const IslandBlocks<Scalar>& blocks,
+            const PackedIsland& island, Scalar raise = 0, int* count = nullptr) {
+  return hessian.fill(
+      blocks.packed, island,
+      [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+        blocks.add(edge, targets);
+        if (count != nullptr) ++*count;
+      },
+      raise);
+}
+
+template <typename Scalar>
+std::vector<Scalar> solve(DirectHessian<Scalar>& hessian, const IslandBlocks<Scalar>& blocks,
+                          std::vector<Scalar> x) {
+  for (const PackedIsland& island : blocks.packed.islands()) {
+    hessian.solve(blocks.packed, island, x.data());
+  }
+  return x;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("direct_hessian: solves the systems of the dense matrices", "[solvers][law]",
+                   float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(5101u);
+  WorstCase residual("H x = b"), largest("largest entry of the diagonal");
+  DirectHessian<Scalar> hessian;
+  for_each_island_shape([&](const RawShape& shape) {
+    for (int sample = 0; sample < 5; ++sample) {
+      const IslandBlocks<Scalar> blocks(source, shape, no_limit);
+      hessian.lay_out(blocks.graph, blocks.packed);
+      for (const PackedIsland& island : blocks.packed.islands()) {
+        hessian.clear(island);
+        const Scalar found = fill(hessian, blocks, island);
+        const double expected = std::max(1.0, blocks.dense(island).diagonal().maxCoeff() - 1);
+        largest.see(std::abs(double(found) - expected), rounding<Scalar>(30, Scalar(expected)));
+        REQUIRE(hessian.factor(island));
+      }
+      const auto b = blocks.draw_vector(source), x = solve(hessian, blocks, b);
+      for (const PackedIsland& island : blocks.packed.islands()) {
+        residual.see(relative_residual(blocks, island, x, b), rounding<Scalar>(1000, 1));
+      }
+    }
+  });
+  residual.check(20);
+  largest.check(20);
+}
+
+TEST_CASE("direct_hessian: an island's solution leaves the others alone", "[solvers]") {
+  VectorSource<double> source(5102u);
+  const IslandBlocks<double> blocks(
+      source, {.sizes = {3, 6, 3, 6, 1, 9, 3, 6, 6, 3, 2, 7}, .contact_count = 8}, no_limit);
+  REQUIRE(blocks.packed.islands().size() > 1);
+  DirectHessian<double> hessian;
+  hessian.lay_out(blocks.graph, blocks.packed);
+  const PackedIsland& island = blocks.packed.islands()[1];
+  hessian.clear(island);
+  static_cast<void>(fill(hessian, blocks, island));
+  REQUIRE(hessian.factor(island));
+  const auto b = blocks.draw_vector(source);
+  auto x = b;
+  hessian.solve(blocks.packed, island, x.data());
+  for (Index k = 0; k < blocks.packed.vector_size(); ++k) {
+    const bool inside = k >= island.vector_start && k < island.vector_start + island.vector_size &&
+                        b[std::size_t(k)] != 0;
+    CHECK((x[std::size_t(k)] != b[std::size_t(k)]) == inside);
+  }
+}
+
+TEST_CASE("direct_hessian: filling what is touched gives the same as filling all",
+          "[solvers][law]") {
+  VectorSource<double> source(5103u);
+  int asked = 0, edges = 0;
+  for (int sample = 0; sample < 20; ++sample) {
+    IslandBlocks<double> blocks(source, ring, no_limit);
+    DirectHessian<double> partly, whole;
+    partly.lay_out(blocks.graph, blocks.packed);
+    whole.lay_out(blocks.graph, blocks.packed);
+    for (const PackedIsland& island : blocks.packed.islands()) {
+      partly.clear(island);
+      static_cast<void>(fill(partly, blocks, island));
+      REQUIRE(partly.factor(island));
+    }
+    for (const PackedIsland& island : blocks.packed.islands()) {
+      const Index changed = island.first_edge + sample % (island.edge_end - island.first_edge);
+      blocks.edges[std::size_t(changed)] *= 1.5;
+      partly.touch(blocks.packed.edge(changed));
+      partly.clear_touched(island);
+      static_cast<void>(fill(partly, blocks, island, 0.0, &asked));
+      REQUIRE(partly.factor(island));
+      whole.clear(island);
+      static_cast<void>(fill(whole, blocks, island, 0.0, &edges));
+      REQUIRE(whole.factor(island));
+      // Nothing changed, nothing asked for.
+      int none = 0;
+      partly.clear_touched(island);
+      CHECK(fill(partly, blocks, island, 0.0, &none) == 1);
+      CHECK(none == 0);
+      REQUIRE(partly.factor(island));
+    }
+    const auto b = blocks.draw_vector(source);
+    CHECK(solve(partly, blocks, b) == solve(whole, blocks, b));
+  }
+  CAPTURE(asked, edges);
+  CHECK(asked > 0);
+  CHECK(asked < edges);
+}
+
+TEST_CASE("direct_hessian: pieces in any order fill what the whole fills, bit by bit",
+          "[solvers][law]") {
+  VectorSource<double> source(5107u);
+  RawShape shape{.sizes = {}, .contact_count = 2200};
+  for (int b = 0; b < 60; ++b) shape.sizes.push_back(b % 4 == 0 ? 3 : 6);
+  const IslandBlocks<double> blocks(source, shape, no_limit);
+  REQUIRE(blocks.packed.islands().size() == 1);
+  const PackedIsland& island = blocks.packed.islands()[0];
+  carom::detail::IslandPieces<double> pieces;
+  pieces.lay_out(blocks.packed, island);
+  REQUIRE(pieces.count() >= 3);
+  DirectHessian<double> whole, pieced;
+  for (auto* hessian : {&whole, &pieced}) {
+    hessian->lay_out(blocks.graph, blocks.packed);
+    hessian->clear(island);
+  }
+  const double expected = fill(whole, blocks, island, 0.5);
+  const auto add = [&](const PackedEdge& edge, const Columns<double>(&targets)[3]) {
+    blocks.add(edge, targets);
+  };
+  double largest = 0;
+  int crossings = 0;
+  for (Index k = pieces.count(); k-- > 0;) {
+    const PackedIsland piece = pieces.piece(blocks.packed, island, k);
+    const auto for_each_crossing = [&](const auto& visit) {
+      pieces.for_each_crossing(blocks.packed, island, piece, [&](const PackedEdge& edge) {
+        CHECK(edge.low_slot < piece.range.first_slot);
+        ++crossings;
+        visit(edge);
+      });
+    };
+    largest =
+        std::max(largest, pieced.fill_piece(blocks.packed, piece, for_each_crossing, add, 0.5));
+  }
+  CHECK(crossings > 0);
+  CHECK(largest == expected);
+  REQUIRE(whole.factor(island));
+  REQUIRE(pieced.factor(island));
+  const auto b = blocks.draw_vector(source);
+  CHECK(solve(pieced, blocks, b) == solve(whole, blocks, b));
+}
+
+TEST_CASE("direct_hessian: a raised diagonal is H + raise I", "[solvers][law]") {
+  VectorSource<double> source(5104u);
+  IslandBlocks<double> blocks(source, ring, no_limit);
+  DirectHessian<double> hessian;
+  hessian.lay_out(blocks.graph, blocks.packed);
+  const double raise = 7;
+  for (const PackedIsland& island : blocks.packed.islands()) {
+    for (Index e = island.first_edge; e < island.edge_end; ++e) blocks.edges[std::size_t(e)] *= -1;
+    hessian.clear(island);
+    static_cast<void>(fill(hessian, blocks, island));
+    CHECK_FALSE(hessian.factor(island));  // indefinite
+    hessian.clear(island);
+    static_cast<void>(fill(hessian, blocks, island, 3 * raise));
+    REQUIRE(hessian.factor(island));
+  }
+  const auto b = blocks.draw_vector(source);
+  const auto x = solve(hessian, blocks, b);
+  auto shifted = b;
+  for (std::size_t k = 0; k < b.size(); ++k) shifted[k] -= 3 * raise * x[k];
+  for (const PackedIsland& island : blocks.packed.islands()) {
+    CHECK(relative_residual(blocks, island, x, shifted) < rounding(50000, 1.0));
+  }
+}
+
+TEMPLATE_TEST_CASE("direct_hessian: numbers that are not finite show in the largest entry",
+                   "[solvers]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(5105u);
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    IslandBlocks<Scalar> blocks(source, {.sizes = {6, 6}, .contact_count = 5}, no_limit);
+    DirectHessian<Scalar> hessian;
+    hessian.lay_out(blocks.graph, blocks.packed);
+    const PackedIsland& island = blocks.packed.islands()[0];
+    for (auto& block : blocks.edges) {
+      const Eigen::MatrixXd good = block;
+      block(1, 1) = bad;
+      hessian.clear(island);
+      CHECK_FALSE(fill(hessian, blocks, island) <= std::numeric_limits<Scalar>::max());
+      block = good;
+    }
+    hessian.clear(island);
+    CHECK(fill(hessian, blocks, island) <= std::numeric_limits<Scalar>::max());
+    CHECK(hessian.factor(island));
+  }
+}
+
+TEST_CASE("direct_hessian: follows a graph that moves", "[solvers]") {
+  VectorSource<double> source(5106u);
+  IslandBlocks<double> blocks(source, ring, no_limit);
+  DirectHessian<double> hessian;
+  hessian.lay_out(blocks.graph, blocks.packed);
+  for (const PackedIsland& island : blocks.packed.islands()) {
+    hessian.clear(island);
+    static_cast<void>(fill(hessian, blocks, island));
+    REQUIRE(hessian.factor(island));
+  }
+  const auto b = blocks.draw_vector(source), before = solve(hessian, blocks, b);
+  const ContactGraph elsewhere = std::move(blocks.graph);
+  blocks.graph = ContactGraph();
+  hessian.follow(elsewhere);
+  CHECK(solve(hessian, blocks, b) == before);
+}
+
+}  // namespace direct_hessian_test
