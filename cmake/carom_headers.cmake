@@ -164,15 +164,9 @@ set(CAROM_HEADERS
   include/carom/impact/concepts.hpp
   include/carom/impact/design.hpp
   include/carom/impact/design_sensitivity.hpp
-  include/carom/impact/detail/coxeter_diagram.hpp
-  include/carom/impact/detail/face_inverse.hpp
   include/carom/impact/detail/gram_rows.hpp
-  include/carom/impact/detail/impact_impulses.hpp
   include/carom/impact/detail/linearized_laws.hpp
-  include/carom/impact/detail/linearized_metric.hpp
-  include/carom/impact/detail/projection_slope.hpp
   include/carom/impact/detail/reflection_chain.hpp
-  include/carom/impact/detail/sparse_rows.hpp
   include/carom/impact/equivalent_contacts.hpp
   include/carom/impact/friction_impact.hpp
   include/carom/impact/generalized_reflections.hpp
@@ -346,27 +340,16 @@ set(CAROM_HEADERS
   include/carom/solvers/systems/system_totals.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp
-  include/carom/variational/detail/chatter.hpp
-  include/carom/variational/detail/constrained_mass.hpp
   include/carom/variational/detail/contact_impact.hpp
   include/carom/variational/detail/discrete_lagrangian.hpp
-  include/carom/variational/detail/flight_derivative.hpp
-  include/carom/variational/detail/flight_guess.hpp
-  include/carom/variational/detail/force.hpp
+  include/carom/variational/detail/evaluators.hpp
   include/carom/variational/detail/gap_root.hpp
   include/carom/variational/detail/held_friction.hpp
   include/carom/variational/detail/impact_jacobian.hpp
-  include/carom/variational/detail/initial_state.hpp
-  include/carom/variational/detail/lagrangian.hpp
   include/carom/variational/detail/legendre.hpp
-  include/carom/variational/detail/level_functions.hpp
   include/carom/variational/detail/motion_derivative.hpp
-  include/carom/variational/detail/newton_progress.hpp
   include/carom/variational/detail/overlap.hpp
-  include/carom/variational/detail/screw.hpp
-  include/carom/variational/detail/sliding_problem.hpp
   include/carom/variational/detail/step_machine.hpp
-  include/carom/variational/detail/step_phases.hpp
   include/carom/variational/detail/step_record.hpp
   include/carom/variational/detail/step_solver.hpp
   include/carom/variational/impact_step_derivative.hpp
@@ -386,26 +369,16 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/contact_material.hpp
   include/carom/viscoelastic/contact_step.hpp
   include/carom/viscoelastic/detail/anchor.hpp
-  include/carom/viscoelastic/detail/anchor_derivative.hpp
-  include/carom/viscoelastic/detail/average_derivative.hpp
   include/carom/viscoelastic/detail/average_forces.hpp
-  include/carom/viscoelastic/detail/convex_slip.hpp
   include/carom/viscoelastic/detail/coulomb_fallback.hpp
   include/carom/viscoelastic/detail/coulomb_slip.hpp
   include/carom/viscoelastic/detail/force_cone.hpp
   include/carom/viscoelastic/detail/frozen_derivative.hpp
   include/carom/viscoelastic/detail/general_forces.hpp
-  include/carom/viscoelastic/detail/mechanism_derivative.hpp
   include/carom/viscoelastic/detail/modal_forces.hpp
-  include/carom/viscoelastic/detail/oscillator_functions.hpp
   include/carom/viscoelastic/detail/part_derivative.hpp
-  include/carom/viscoelastic/detail/slip_derivative.hpp
-  include/carom/viscoelastic/detail/slip_error.hpp
-  include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_sweep.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
-  include/carom/viscoelastic/detail/step_columns.hpp
-  include/carom/viscoelastic/detail/stepper_inside.hpp
   include/carom/viscoelastic/force_method.hpp
   include/carom/viscoelastic/free_body.hpp
   include/carom/viscoelastic/slip_law.hpp
@@ -420,15 +393,9 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/bullet_contacts.hpp
   include/carom/adapters/detail/bullet_impacts.hpp
   include/carom/adapters/detail/bullet_joints.hpp
-  include/carom/adapters/detail/bullet_memory.hpp
   include/carom/adapters/detail/bullet_options.hpp
-  include/carom/adapters/detail/bullet_point.hpp
-  include/carom/adapters/detail/dart_blocks.hpp
-  include/carom/adapters/detail/impact_clusters.hpp
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
-  include/carom/adapters/detail/mujoco_members.hpp
-  include/carom/adapters/detail/mujoco_memory.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
   include/carom/adapters/detail/petsc_aggregates.hpp
   include/carom/adapters/detail/petsc_coarse.hpp
@@ -439,7 +406,6 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/petsc_hessian.hpp
   include/carom/adapters/detail/petsc_law_system.hpp
   include/carom/adapters/detail/petsc_newton.hpp
-  include/carom/adapters/detail/pinocchio_contact.hpp
   include/carom/adapters/detail/pinocchio_problem.hpp
   include/carom/adapters/mujoco.hpp
   include/carom/adapters/mujoco_outcome.hpp

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "carom/impact/restitution.hpp"
-#include "carom/variational/detail/force.hpp"
-#include "carom/variational/detail/lagrangian.hpp"
-#include "carom/variational/detail/level_functions.hpp"
+#include "carom/variational/detail/evaluators.hpp"
 
 namespace carom::cli {
 

@@ -4,8 +4,8 @@
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
-#include "carom/viscoelastic/detail/convex_slip.hpp"
 #include "carom/viscoelastic/detail/coulomb_slip.hpp"
+#include "carom/viscoelastic/detail/slip_sweep.hpp"
 
 #include "support/viscoelastic_cases.hpp"
 

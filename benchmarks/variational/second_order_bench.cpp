@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 #include <benchmark/benchmark.h>
 
-#include "carom/variational/detail/lagrangian.hpp"
+#include "carom/variational/detail/evaluators.hpp"
 
 namespace {
 

@@ -12,7 +12,6 @@
 #include "carom/adapters/detail/bullet_contacts.hpp"
 #include "carom/adapters/detail/bullet_impacts.hpp"
 #include "carom/adapters/detail/bullet_joints.hpp"
-#include "carom/adapters/detail/bullet_memory.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/solvers/contact_solver.hpp"
 

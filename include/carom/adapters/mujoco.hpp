@@ -6,7 +6,6 @@
 #include <mujoco/mujoco.h>
 #include <span>
 
-#include "carom/adapters/detail/mujoco_memory.hpp"
 #include "carom/adapters/detail/mujoco_problem.hpp"
 #include "carom/adapters/mujoco_outcome.hpp"
 #include "carom/contact/delassus_form.hpp"

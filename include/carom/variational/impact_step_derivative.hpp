@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <span>
 
-#include "carom/variational/detail/flight_derivative.hpp"
 #include "carom/variational/detail/impact_jacobian.hpp"
 #include "carom/variational/detail/motion_derivative.hpp"
 #include "carom/variational/detail/step_record.hpp"

@@ -8,9 +8,9 @@
 #include "carom/core/detail/step_parts.hpp"
 #include "carom/impact/concepts.hpp"
 #include "carom/impact/resolve.hpp"
-#include "carom/variational/detail/initial_state.hpp"
+#include "carom/variational/detail/legendre.hpp"
 #include "carom/variational/detail/overlap.hpp"
-#include "carom/variational/detail/step_phases.hpp"
+#include "carom/variational/detail/step_machine.hpp"
 #include "carom/variational/impact_step_report.hpp"
 
 namespace carom {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "carom/core/detail/step_parts.hpp"
-#include "carom/variational/detail/initial_state.hpp"
 #include "carom/variational/detail/legendre.hpp"
 #include "carom/variational/detail/step_solver.hpp"
 #include "carom/variational/mechanical_state.hpp"

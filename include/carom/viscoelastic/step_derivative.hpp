@@ -14,9 +14,8 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
+#include "carom/viscoelastic/detail/frozen_derivative.hpp"
 #include "carom/viscoelastic/detail/part_derivative.hpp"
-#include "carom/viscoelastic/detail/step_columns.hpp"
-#include "carom/viscoelastic/detail/stepper_inside.hpp"
 #include "carom/viscoelastic/stepper.hpp"
 
 namespace carom {

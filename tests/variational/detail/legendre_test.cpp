@@ -2,10 +2,63 @@
 #include "carom/variational/detail/legendre.hpp"
 
 #include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "carom/impact/mass_matrix.hpp"
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
+
+namespace constrained_mass_test {
+
+using namespace carom::testing;
+using carom::ConstrainedMass, carom::MatrixX, carom::VectorX;
+
+static_assert(carom::InverseMassLike<ConstrainedMass<double>>);
+
+TEST_CASE("constrained_mass: M v is p up to the constraints' impulse, C v = 0",
+          "[variational][law]") {
+  MatrixX<double> mass(3, 3), rows(2, 3);
+  mass << 4, 1, 0, 1, 3, 1, 0, 1, 2;
+  rows << 1, -1, 2, 7, 7, 7;
+  ConstrainedMass<double> constrained;
+  constrained.prepare(3, 2);
+  const VectorX<double> p = numbers<double>({1, 2, 3});
+  REQUIRE(constrained.factor(mass, rows, 1));  // the second row is not in use
+  VectorX<double> v = p;
+  constrained.apply_inverse(v);
+  const VectorX<double> change = mass * v - p;
+  CHECK(std::abs(rows.row(0).dot(v)) <= rounding(16, 4.0));
+  CHECK((change - change(0) * rows.row(0).transpose()).norm() <= rounding(32, 8.0));
+  CHECK(std::abs(change(0)) > 0.1);
+  REQUIRE(constrained.factor(mass, rows, 0));
+  v = p;
+  constrained.apply_inverse(v);
+  CHECK((mass * v - p).norm() <= rounding(32, 8.0));
+  CHECK(constrained.rows() == 0);
+  mass.setZero();
+  CHECK_FALSE(constrained.factor(mass, rows, 0));
+}
+
+TEST_CASE("constrained_mass: solve meets both right-hand sides", "[variational][law]") {
+  MatrixX<double> mass(3, 3), rows(2, 3);
+  mass << 4, 1, 0, 1, 3, 1, 0, 1, 2;
+  rows << 1, -1, 2, 0, 1, 1;
+  ConstrainedMass<double> constrained;
+  constrained.prepare(3, 2);
+  REQUIRE(constrained.factor(mass, rows, 2));
+  CHECK(constrained.rows() == 2);
+  VectorX<double> x = numbers<double>({1, 2, 3, -4, 5});
+  constrained.solve(x);
+  const VectorX<double> v = x.head(3), multipliers = x.tail(2);
+  CHECK((mass * v + rows.transpose() * multipliers - numbers<double>({1, 2, 3})).norm() <=
+        rounding(64, 8.0));
+  CHECK((rows * v - numbers<double>({-4, 5})).norm() <= rounding(64, 8.0));
+}
+
+}  // namespace constrained_mass_test
 
 namespace legendre_test {
 
@@ -143,3 +196,38 @@ TEST_CASE("legendre: where the mass vanishes at the answer, no velocity is given
 }
 
 }  // namespace legendre_test
+
+namespace initial_state_test {
+
+using namespace carom::testing;
+using carom::LegendreMap, carom::MechanicalState, carom::detail::make_state,
+    carom::detail::state_fault;
+
+TEST_CASE("initial_state: a fault names what does not fit", "[variational][input]") {
+  const Thrown<double> body;
+  const auto two = numbers<double>({1, 2}), three = numbers<double>({1, 2, 3});
+  const auto broken = numbers<double>({1, std::numeric_limits<double>::infinity()});
+  const auto starts = [](const carom::Fault& fault, const std::string& start) {
+    CAPTURE(fault, start);
+    return fault.compare(0, start.size(), start) == 0;
+  };
+  CHECK(state_fault(body, {0, two, two}).empty());
+  CHECK(starts(state_fault(body, {0, three, two}), "configuration entries"));
+  CHECK(starts(state_fault(body, {0, two, three}), "momentum entries"));
+  CHECK(starts(state_fault(body, {0, two, broken}), "momentum"));
+  CHECK(starts(state_fault(body, {std::numeric_limits<double>::quiet_NaN(), two, two}), "time"));
+}
+
+TEST_CASE("initial_state: a state is made from a velocity, or refused", "[variational][input]") {
+  const Thrown<double> body;
+  LegendreMap<Thrown<double>> legendre;
+  legendre.prepare(body);
+  const auto q = numbers<double>({1, 2});
+  const MechanicalState<double> state =
+      make_state(body, legendre, q, numbers<double>({3, -1}), 4.0);
+  CHECK(state.time == 4);
+  CHECK(state.momentum == body.mass * numbers<double>({3, -1}));
+  CHECK_THROWS_AS(make_state(body, legendre, q, numbers<double>({3}), 0.0), std::invalid_argument);
+}
+
+}  // namespace initial_state_test

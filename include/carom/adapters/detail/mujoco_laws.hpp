@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "carom/adapters/detail/mujoco_blocks.hpp"
-#include "carom/adapters/detail/mujoco_members.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/weighted_block.hpp"
 

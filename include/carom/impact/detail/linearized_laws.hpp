@@ -1,22 +1,283 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
+#include <vector>
 
-#include "carom/impact/detail/impact_impulses.hpp"
+#include "carom/impact/detail/reflection_chain.hpp"
 #include "carom/impact/generalized_reflections.hpp"
 #include "carom/impact/newton_restitution.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve.hpp"
 #include "carom/impact/restitution.hpp"
 
-/// @file
-/// Impact laws, each linearised at the impact that it has just resolved: linearize_law() makes
-/// impulses that have been started follow the law, and returns false where a number is not finite.
 namespace carom {
 inline namespace CAROM_ABI {
+
+/// The impulses λ(s, G, e) of an impact linearised in contact space: reflections, then a plastic
+/// end where the law has one, then the blend with a plastic impact where restitution is by energy.
+///
+/// Notation: λ_e, λ_p the impulses of both ends of the blend, δ = λ_e − λ_p, s_p = s + G λ_p,
+/// x = δ·s_p, D = δᵀGδ; λ = λ_p + α(x, D, R) δ.
+template <RealScalar Scalar>
+class ImpactImpulses {
+ public:
+  using Vector = Growing<VectorX<Scalar>>;
+  using Matrix = Growing<MatrixX<Scalar>>;
+
+  /// Grows memory. Cold: allocates.
+  void prepare(const ImpactProblem<Scalar>& problem, Index reflections) {
+    const Index count = problem.contact_count();
+    gram_.grow(count, count);
+    for (Vector* vector : {&rates_, &impulses_, &difference_, &image_, &plastic_rates_, &no_change_,
+                           &changes_, &by_elastic_, &by_plastic_}) {
+      vector->grow(count);
+    }
+    no_change_.setZero();
+    chain_.grow(count, reflections);
+    end_.prepare(problem);
+    plastic_.prepare(problem);
+    boundaries_.resize(std::size_t(count));
+  }
+
+  /// Begins at the rates s of a momentum.
+  /// @param scale      |p⁻|, which no rate exceeds [√J].
+  /// @param tolerance  rates closer to zero, or to each other, than this part of it count as equal
+  ///                   [-], ≥ 0.
+  void start(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum,
+             const Scalar& scale, const Scalar& tolerance) noexcept {
+    problem.write_gram(gram_);
+    scale_ = scale;
+    resting_ = tolerance * scale;
+    restitution_count_ = 0;
+    start_again(problem, momentum);
+  }
+  /// Begins at the same impact, elastic, without what was followed since.
+  void start_again(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum) noexcept {
+    for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
+    impulses_.setZero();
+    chain_.start();
+    ends_plastically_ = blended_ = false;
+    std::fill(boundaries_.begin(), boundaries_.end(), ImpactBoundary::inside);
+  }
+  /// Reflections to come have a restitution of each contact, e.
+  void set_restitution(const VectorX<Scalar>& restitution) noexcept {
+    chain_.set_restitution(restitution);
+    restitution_count_ = restitution.size();
+  }
+  /// Reflects along a sequence, one by one.
+  void reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
+               const SequenceRule& rule) noexcept {
+    for (const Index contact : sequence) {
+      mark_choice(problem, contact, rule);
+      chain_.reflect(gram_, contact, rates_, impulses_);
+    }
+  }
+  /// Reflects along a sequence of which as many contacts at once as `steps` says.
+  /// @return  false where a number is not finite.
+  [[nodiscard]] bool reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
+                             std::span<const Index> steps, const SequenceRule& rule) noexcept {
+    std::size_t first = 0;
+    for (const Index step : steps) {
+      const std::span<const Index> contacts = sequence.subspan(first, std::size_t(step));
+      for (const Index contact : contacts) mark_choice(problem, contact, rule);
+      if (step == 1) {
+        chain_.reflect(gram_, contacts.front(), rates_, impulses_);
+      } else if (!chain_.reflect(gram_, contacts, rates_, impulses_)) {
+        return false;
+      }
+      first += contacts.size();
+    }
+    return true;
+  }
+  /// Ends after the reflections: contacts at rest would act after the slightest change.
+  void end(const ImpactProblem<Scalar>& problem) noexcept {
+    using std::abs;
+    for (Index i = 0; i < rates_.size(); ++i) {
+      if (problem.merged_into(i) < 0 && abs(rates_(i)) <= resting_) {
+        mark(i, ImpactBoundary::rest);
+      }
+    }
+  }
+  /// Ends by a plastic impact.
+  [[nodiscard]] bool end_plastically(const ImpactProblem<Scalar>& problem,
+                                     PlasticLaw law) noexcept {
+    ends_plastically_ = true;
+    if (!end_.linearize(problem, gram_, law, rates_)) return false;
+    impulses_ += end_.impulses();
+    mark_projection(problem, end_, law, rates_);
+    return true;
+  }
+  /// Blends what was linearised so far with a plastic impact of the same rates before.
+  /// @param restitution  R [-], in [0, 1].
+  [[nodiscard]] bool blend(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum,
+                           PlasticLaw law, const Scalar& restitution) noexcept {
+    blended_ = true;
+    restitution_count_ = 1;
+    for (Index i = 0; i < rates_.size(); ++i) plastic_rates_(i) = problem.rate(i, momentum);
+    if (!plastic_.linearize(problem, gram_, law, plastic_rates_)) return false;
+    mark_projection(problem, plastic_, law, plastic_rates_);
+    difference_ = impulses_ - plastic_.impulses();
+    image_.noalias() = gram_ * difference_;
+    linearize_blend(restitution);
+    impulses_ = plastic_.impulses() + blend_ * difference_;
+    return true;
+  }
+
+  /// How many coefficients of restitution the impulses depend on.
+  [[nodiscard]] Index restitution_count() const noexcept { return restitution_count_; }
+  /// Whether the impulses of a law lead to the same momentum, to half of the digits. They need not
+  /// be the same where normals depend on each other.
+  template <typename Impulses>
+  [[nodiscard]] bool agree_with(const Impulses& impulses) noexcept {
+    for (Index i = 0; i < impulses_.size(); ++i) {
+      changes_(i) = impulses_(i) - *(impulses.data() + i);
+    }
+    by_plastic_.noalias() = gram_ * changes_;
+    return changes_.dot(by_plastic_) <= std::numeric_limits<Scalar>::epsilon() * scale_ * scale_;
+  }
+  /// λ.
+  [[nodiscard]] const Vector& impulses() const noexcept { return impulses_; }
+  [[nodiscard]] ImpactBoundary boundary(Index contact) const noexcept {
+    return boundaries_[std::size_t(contact)];
+  }
+
+  /// The change of λ, written, by those of s, of G and of the restitution: of each contact, or R.
+  /// @param rates  a change of s; overwritten.
+  void push(Vector& rates, const Matrix& gram, const Vector& restitution,
+            Vector& impulses) noexcept {
+    impulses.setZero();
+    if (blended_) plastic_.push(gram, rates, by_plastic_), by_elastic_ = rates;
+    chain_.push(gram_, gram, blended_ ? no_change_ : restitution, rates, impulses);
+    if (ends_plastically_) {
+      end_.push(gram, rates, changes_);
+      impulses += changes_;
+    }
+    if (!blended_) return;
+    impulses -= by_plastic_;  // of δ
+    changes_ = by_elastic_;
+    changes_.noalias() += gram * plastic_.impulses();
+    changes_.noalias() += gram_ * by_plastic_;  // of s_p
+    const Scalar by_x = impulses.dot(plastic_rates_) + difference_.dot(changes_);
+    changes_.noalias() = gram * difference_;
+    const Scalar by_square = 2 * impulses.dot(image_) + difference_.dot(changes_);
+    const Scalar blend =
+        x_slope_ * by_x + square_slope_ * by_square + restitution_slope_ * restitution(0);
+    impulses *= blend_;
+    impulses += by_plastic_ + blend * difference_;
+  }
+
+  /// Gradients by s, G and the restitution, written, of a scalar with that by λ.
+  void pull(const Vector& by_impulses, Vector& by_rates, Matrix& by_gram,
+            Vector& by_restitution) noexcept {
+    by_rates.setZero(), by_gram.setZero(), by_restitution.setZero();
+    by_elastic_ = by_impulses;
+    if (blended_) by_elastic_ *= blend_;
+    const Scalar by_blend = blended_ ? by_impulses.dot(difference_) : Scalar(0);
+    const Scalar by_x = x_slope_ * by_blend, by_square = square_slope_ * by_blend;
+    if (blended_) by_elastic_ += by_x * plastic_rates_ + 2 * by_square * image_;  // by δ
+    if (ends_plastically_) end_.pull(by_elastic_, by_rates, by_gram);
+    chain_.pull(gram_, by_elastic_, by_rates, by_gram, by_restitution);
+    if (!blended_) return;
+    by_restitution.setZero();
+    by_restitution(0) = restitution_slope_ * by_blend;
+    by_plastic_ = by_impulses + by_x * image_ - by_elastic_;
+    by_rates += by_x * difference_;
+    by_gram.noalias() += by_x * difference_ * plastic_.impulses().transpose();
+    by_gram.noalias() += by_square * difference_ * difference_.transpose();
+    plastic_.pull(by_plastic_, by_rates, by_gram);
+  }
+
+ private:
+  void mark(Index contact, ImpactBoundary boundary) noexcept {
+    ImpactBoundary& known = boundaries_[std::size_t(contact)];
+    known = (std::max)(known, boundary);
+  }
+  /// Marks what could have been chosen instead of a contact.
+  void mark_choice(const ImpactProblem<Scalar>& problem, Index chosen,
+                   const SequenceRule& rule) noexcept {
+    using std::abs;
+    for (Index i = 0; i < rates_.size(); ++i) {
+      if (problem.merged_into(i) == chosen) {
+        mark(i, ImpactBoundary::shape);
+        mark(chosen, ImpactBoundary::shape);
+      }
+      if (problem.merged_into(i) >= 0) continue;
+      const bool at_rest = abs(rates_(i)) <= resting_;
+      if (at_rest && (rule.by_sign || i == chosen)) mark(i, ImpactBoundary::rest);
+      if (at_rest || i == chosen || !rule.by_rate) continue;
+      if (!(abs(rates_(i) - rates_(chosen)) <= resting_) || !have_common(problem, i, chosen)) {
+        continue;
+      }
+      const bool orthogonal = abs(gram_(i, chosen)) <= 64 * std::numeric_limits<Scalar>::epsilon();
+      for (const Index tied : {i, chosen}) {
+        mark(tied, orthogonal ? ImpactBoundary::shape : ImpactBoundary::order);
+      }
+    }
+  }
+  /// Whether two contacts meet at a coordinate, so that their product may be other than zero.
+  [[nodiscard]] static bool have_common(const ImpactProblem<Scalar>& problem, Index a,
+                                        Index b) noexcept {
+    const auto first = problem.normal(a);
+    const auto second = problem.response(b);
+    for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
+      if (first[i].index == second[j].index) return true;
+      first[i].index < second[j].index ? ++i : ++j;
+    }
+    return false;
+  }
+  /// Marks contacts that neither press nor open, and those whose impulses are not unique where
+  /// another shape of the normals would make them pull.
+  void mark_projection(const ImpactProblem<Scalar>& problem, const ProjectionSlope<Scalar>& slope,
+                       PlasticLaw law, const Vector& rates) noexcept {
+    using std::abs;
+    if (law == PlasticLaw::bilateral) {
+      slope.for_each_dependent([&](Index i) { mark(i, ImpactBoundary::shape); });
+      return;
+    }
+    for (Index i = 0; i < rates.size(); ++i) {
+      if (problem.merged_into(i) >= 0) continue;
+      if (slope.impulses()(i) <= resting_ && rates(i) <= resting_) mark(i, ImpactBoundary::rest);
+    }
+  }
+  /// α and its slopes, from D α² + 2 x α = R² (2 x + D).
+  void linearize_blend(const Scalar& restitution) noexcept {
+    using std::sqrt;
+    const Scalar& r = restitution;
+    const Scalar x = difference_.dot(plastic_rates_), d = difference_.dot(image_);
+    blend_ = restitution_blend(r, x, d);
+    x_slope_ = square_slope_ = restitution_slope_ = Scalar(0);
+    // Both ends are one outcome, to rounding: how they are blended does not matter.
+    const Scalar negligible = 64 * std::numeric_limits<Scalar>::epsilon() * scale_;
+    if (!(d > negligible * negligible)) return;
+    const Scalar root = blend_ * d + x;
+    if (!(root > std::numeric_limits<Scalar>::epsilon() * 64 * d)) {  // x = 0 and R = 0: α = R
+      restitution_slope_ = Scalar(1);
+      return;
+    }
+    x_slope_ = (r * r - blend_) / root;
+    square_slope_ = (r * r - blend_ * blend_) / (2 * root);
+    restitution_slope_ = r * (2 * x + d) / root;
+  }
+
+  Matrix gram_;
+  ReflectionChain<Scalar> chain_;
+  ProjectionSlope<Scalar> end_, plastic_;
+  std::vector<ImpactBoundary> boundaries_;
+  Vector rates_, impulses_, difference_, image_, plastic_rates_, no_change_;
+  Vector changes_, by_elastic_, by_plastic_;  ///< of the product being computed
+  Scalar scale_ = 0, resting_ = 0;
+  Scalar blend_ = 0, x_slope_ = 0, square_slope_ = 0, restitution_slope_ = 0;
+  Index restitution_count_ = 0;
+  bool ends_plastically_ = false, blended_ = false;
+};
+
+// Impact laws, each linearised at the impact that it has just resolved: linearize_law() applies to
+// ImpactImpulses what the law did, and returns false where a number is not finite.
 
 namespace detail {
 

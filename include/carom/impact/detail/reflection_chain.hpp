@@ -1,16 +1,158 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "carom/impact/detail/face_inverse.hpp"
 #include "carom/impact/impact_problem.hpp"
+#include "carom/impact/plastic.hpp"
 #include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/symmetric_eigen.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+
+/// G_AA⁺ of some contacts A, the inverse on the range of their part of the Gram matrix: impulses of
+/// least norm where normals depend on each other.
+template <RealScalar Scalar>
+class FaceInverse {
+ public:
+  using Vector = Growing<VectorX<Scalar>>;
+  using Matrix = Growing<MatrixX<Scalar>>;
+
+  /// Grows memory. Cold: allocates.
+  void prepare(Index count) {
+    eigen_.prepare(count);
+    contacts_.reserve(std::size_t(count));
+  }
+  /// Forgets what was decomposed.
+  void clear() noexcept { contacts_.clear(); }
+  /// Decomposes G_AA, unless it was the last one decomposed.
+  /// @return  false where a number is not finite.
+  [[nodiscard]] bool decompose(const Matrix& gram, std::span<const Index> contacts) noexcept {
+    if (!contacts.empty() &&
+        std::equal(contacts.begin(), contacts.end(), contacts_.begin(), contacts_.end())) {
+      return true;
+    }
+    contacts_.assign(contacts.begin(), contacts.end());
+    const Index count = Index(contacts_.size());
+    eigen_.prepare(count);
+    for (Index c = 0; c < count; ++c) {
+      for (Index r = 0; r < count; ++r) eigen_.matrix()(r, c) = gram(at(r), at(c));
+    }
+    return eigen_.solve();
+  }
+  /// A.
+  [[nodiscard]] std::span<const Index> contacts() const noexcept { return contacts_; }
+
+  /// y_A = G_AA⁺ x_A, zero elsewhere; x and y may not be the same.
+  void solve(const Vector& x, Vector& y) const noexcept {
+    const Index count = Index(contacts_.size());
+    y.setZero();
+    for (Index mode = 0; mode < count; ++mode) {
+      if (!counts(mode)) continue;
+      Scalar part = 0;
+      for (Index r = 0; r < count; ++r) part += eigen_.vectors()(r, mode) * x(at(r));
+      part /= eigen_.values()(mode);
+      for (Index r = 0; r < count; ++r) y(at(r)) += part * eigen_.vectors()(r, mode);
+    }
+  }
+
+  /// Calls visit(i) for every contact whose normal depends on those of others.
+  template <typename Visit>
+  void for_each_dependent(Visit&& visit) const noexcept {
+    const Scalar clear = Scalar(std::sqrt(std::numeric_limits<Scalar>::epsilon()));
+    for (std::size_t c = 0; c < contacts_.size(); ++c) {
+      Scalar share = 0;  // of the null space
+      for (Index mode = 0; mode < Index(contacts_.size()); ++mode) {
+        const Scalar part = eigen_.vectors()(Index(c), mode);
+        if (!counts(mode)) share += part * part;
+      }
+      if (share > clear) visit(contacts_[c]);
+    }
+  }
+
+ private:
+  [[nodiscard]] Index at(Index place) const noexcept { return contacts_[std::size_t(place)]; }
+  /// Whether an eigenvalue is more than what rounding leaves of zero.
+  [[nodiscard]] bool counts(Index mode) const noexcept {
+    return eigen_.values()(mode) >
+           64 * Scalar(contacts_.size()) * std::numeric_limits<Scalar>::epsilon();
+  }
+
+  SymmetricEigen<Scalar> eigen_;
+  std::vector<Index> contacts_;
+};
+
+/// Impulses λ of a plastic impact as a function of the rates s and the Gram matrix G, and their
+/// derivatives with the active contacts A fixed: λ_A = −G_AA⁺ s_A.
+///
+/// G⁺ gives the impulses of least norm. Where G_AA is singular the derivative is that along changes
+/// which keep its rank; what other changes would do is left out.
+template <RealScalar Scalar>
+class ProjectionSlope {
+ public:
+  using Vector = Growing<VectorX<Scalar>>;
+  using Matrix = Growing<MatrixX<Scalar>>;
+
+  /// Grows memory. Cold: allocates.
+  void prepare(const ImpactProblem<Scalar>& problem) {
+    const Index count = problem.contact_count();
+    for (auto* plastic : {&moreau_, &bilateral_}) plastic->prepare(problem);
+    for (Vector* vector : {&impulses_, &right_}) vector->grow(count);
+    face_.prepare(count);
+    active_.reserve(std::size_t(count));
+  }
+
+  /// Resolves and linearises at the rates s before; they become those after, s + G λ.
+  /// @return  false where a number is not finite.
+  [[nodiscard]] bool linearize(const ImpactProblem<Scalar>& problem, const Matrix& gram,
+                               PlasticLaw law, Vector& rates) noexcept {
+    PlasticImpact<Scalar>& plastic = law == PlasticLaw::moreau ? moreau_ : bilateral_;
+    plastic.project(problem, {rates.data(), std::size_t(rates.size())});
+    impulses_ = plastic.impulses();
+    active_.clear();
+    for (Index i = 0; i < impulses_.size(); ++i) {
+      const bool acts =
+          law == PlasticLaw::moreau ? impulses_(i) > Scalar(0) : problem.merged_into(i) < 0;
+      if (acts) active_.push_back(i);
+    }
+    face_.clear();  // the Gram matrix may be another one
+    return impulses_.allFinite() && face_.decompose(gram, active_);
+  }
+  /// λ of the rates linearised at.
+  [[nodiscard]] const Vector& impulses() const noexcept { return impulses_; }
+
+  /// Calls visit(i) for every active contact whose normal depends on those of others.
+  template <typename Visit>
+  void for_each_dependent(Visit&& visit) const noexcept {
+    face_.for_each_dependent(std::forward<Visit>(visit));
+  }
+
+  /// The change of λ, written, by those of s and G.
+  void push(const Matrix& gram_change, const Vector& rates, Vector& impulses) noexcept {
+    right_ = rates;
+    right_.noalias() += gram_change * impulses_;
+    face_.solve(right_, impulses);
+    impulses = -impulses;
+  }
+  /// Gradients by s and G, added, of a scalar with that by λ.
+  void pull(const Vector& by_impulses, Vector& by_rates, Matrix& by_gram) noexcept {
+    face_.solve(by_impulses, right_);
+    by_rates -= right_;
+    by_gram.noalias() -= right_ * impulses_.transpose();
+  }
+
+ private:
+  PlasticImpact<Scalar> moreau_{PlasticLaw::moreau}, bilateral_{PlasticLaw::bilateral};
+  FaceInverse<Scalar> face_;
+  std::vector<Index> active_;
+  Vector impulses_, right_;
+};
 
 /// Why the derivative of an impact is that of one side, at a contact.
 enum class ImpactBoundary {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/variational/detail/force.hpp"
-#include "carom/variational/detail/lagrangian.hpp"
+#include "carom/variational/detail/evaluators.hpp"
 #include "carom/variational/step_options.hpp"
 
 namespace carom {

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "carom/impact/impact_derivative.hpp"
-#include "carom/variational/detail/constrained_mass.hpp"
-#include "carom/variational/detail/lagrangian.hpp"
-#include "carom/variational/detail/level_functions.hpp"
+#include "carom/variational/detail/evaluators.hpp"
+#include "carom/variational/detail/legendre.hpp"
 #include "carom/variational/impact_step_report.hpp"
 #include "carom/variational/mechanical_state.hpp"
 

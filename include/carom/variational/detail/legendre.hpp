@@ -4,12 +4,76 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
-#include "carom/variational/detail/constrained_mass.hpp"
-#include "carom/variational/detail/lagrangian.hpp"
+#include "carom/core/invalid_input.hpp"
+#include "carom/linalg/detail/lu.hpp"
+#include "carom/variational/detail/evaluators.hpp"
+#include "carom/variational/mechanical_state.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+
+/// Mass matrix of a system under constraints C v = 0: applies the inverse that turns an impulse
+/// into a velocity, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
+template <RealScalar Scalar>
+class ConstrainedMass {
+ public:
+  using scalar_type = Scalar;
+
+  /// Grows memory for n coordinates and up to `rows` constraints. Cold: allocates.
+  void prepare(Index size, Index rows) {
+    size_ = size;
+    matrix_.setZero(size + rows, size + rows);
+    work_.setZero(size + rows);
+    lu_.prepare(size + rows);
+  }
+
+  /// @param mass       M, n×n.
+  /// @param gradients  C, its first `rows` rows, independent.
+  /// @return  false when the matrix is singular.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  [[nodiscard]] bool factor(const MatrixX<Scalar>& mass, const MatrixX<Scalar>& gradients,
+                            Index rows) noexcept {
+    CAROM_EXPECTS(mass.rows() == size_ && work_.size() >= size_ + rows);
+    rows_ = rows;
+    if (rows == 0) return lu_.factor(mass, size_);
+    matrix_.topLeftCorner(size_ + rows, size_ + rows).setZero();
+    for (Index j = 0; j < size_; ++j) {
+      for (Index i = 0; i < size_; ++i) matrix_(i, j) = mass(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, size_ + k) = matrix_(size_ + k, j) = gradients(k, j);
+      }
+    }
+    return lu_.factor(matrix_, size_ + rows);
+  }
+
+  [[nodiscard]] Index size() const noexcept { return size_; }
+  /// How many constraints the last factor() was given.
+  [[nodiscard]] Index rows() const noexcept { return rows_; }
+
+  /// (v, κ) with M v + Cᵀκ = p, C v = b from (p, b), in place: the first size() + rows() numbers.
+  /// @pre  the last factor() returned true.
+  void solve(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
+
+  /// Velocity from a momentum, in place.
+  void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
+    CAROM_EXPECTS(momentum.size() == size_);
+    for (Index i = 0; i < size_; ++i) work_(i) = momentum(i);
+    for (Index k = 0; k < rows_; ++k) work_(size_ + k) = 0;
+    solve(work_);
+    for (Index i = 0; i < size_; ++i) momentum(i) = work_(i);
+  }
+
+  /// κ of the last apply_inverse: M v = p − Cᵀκ.
+  [[nodiscard]] Scalar multiplier(Index row) const noexcept { return work_(size_ + row); }
+
+ private:
+  Index size_ = 0, rows_ = 0;
+  MatrixX<Scalar> matrix_;
+  mutable VectorX<Scalar> work_;
+  LuFactor<Scalar> lu_;
+};
 
 /// Gradients of constraints, the first `count` rows of a matrix.
 template <RealScalar Scalar>
@@ -152,6 +216,49 @@ class LegendreMap {
   VectorX<Scalar> q_factored_;
   Scalar t_factored_ = 0;
 };
+
+namespace detail {
+
+/// What is wrong with the length or the entries of a system's vector, or nothing.
+template <LagrangianSystemLike System>
+[[nodiscard]] Fault coordinate_fault(const System& system, const char* name,
+                                     const VectorX<typename System::scalar_type>& vector) {
+  if (vector.size() != system.size()) {
+    return fault(std::string(name) + " entries", "as many as the system has coordinates",
+                 vector.size());
+  }
+  return finite_fault(name, vector);
+}
+
+/// What is wrong with a state of a system, or nothing.
+template <LagrangianSystemLike System>
+[[nodiscard]] Fault state_fault(const System& system,
+                                const MechanicalState<typename System::scalar_type>& state) {
+  if (Fault f = coordinate_fault(system, "configuration", state.q); !f.empty()) return f;
+  if (Fault f = coordinate_fault(system, "momentum", state.momentum); !f.empty()) return f;
+  if (!is_finite(state.time)) return fault("time", "a finite number", state.time);
+  return {};
+}
+
+/// State at a configuration and a velocity: p = ∂L/∂v.
+/// @note  Cold: allocates, throws std::invalid_argument naming the entry.
+template <LagrangianSystemLike System>
+[[nodiscard]] MechanicalState<typename System::scalar_type> make_state(
+    const System& system, LegendreMap<System>& legendre,
+    const VectorX<typename System::scalar_type>& q,
+    const VectorX<typename System::scalar_type>& velocity, typename System::scalar_type time) {
+  using Scalar = typename System::scalar_type;
+  reject_if(coordinate_fault(system, "velocity", velocity));
+  MechanicalState<Scalar> state{time, q, VectorX<Scalar>::Zero(system.size())};
+  reject_if(state_fault(system, state));
+  legendre.write_momentum(system, q, velocity, time, state.momentum);
+  if (!state.momentum.allFinite()) {
+    reject_if(finite_fault("momentum at the configuration", state.momentum));
+  }
+  return state;
+}
+
+}  // namespace detail
 
 }  // namespace CAROM_ABI
 }  // namespace carom

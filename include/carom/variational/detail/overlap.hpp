@@ -8,9 +8,8 @@
 #include "carom/impact/impact_problem.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
-#include "carom/variational/detail/constrained_mass.hpp"
+#include "carom/variational/detail/evaluators.hpp"
 #include "carom/variational/detail/legendre.hpp"
-#include "carom/variational/detail/level_functions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

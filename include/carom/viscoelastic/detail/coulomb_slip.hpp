@@ -9,8 +9,6 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/detail/coulomb_fallback.hpp"
-#include "carom/viscoelastic/detail/slip_error.hpp"
-#include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/detail/slip_sweep.hpp"
 #include "carom/viscoelastic/detail/slip_tuning.hpp"
 

@@ -11,8 +11,8 @@
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/detail/average_forces.hpp"
-#include "carom/viscoelastic/detail/convex_slip.hpp"
 #include "carom/viscoelastic/detail/coulomb_slip.hpp"
+#include "carom/viscoelastic/detail/slip_sweep.hpp"
 #include "carom/viscoelastic/slip_law.hpp"
 
 namespace carom {
