@@ -282,21 +282,14 @@ set(CAROM_HEADERS
   include/carom/solvers/sap_options.hpp
   include/carom/solvers/search/active_block.hpp
   include/carom/solvers/search/active_newton.hpp
-  include/carom/solvers/search/active_system.hpp
   include/carom/solvers/search/block_slopes.hpp
   include/carom/solvers/search/block_sweep.hpp
   include/carom/solvers/search/body_sweep.hpp
   include/carom/solvers/search/central_path.hpp
   include/carom/solvers/search/chosen_parts.hpp
-  include/carom/solvers/search/cone_pair.hpp
   include/carom/solvers/search/cone_path.hpp
-  include/carom/solvers/search/contact_solver_tuning.hpp
   include/carom/solvers/search/coulomb_newton.hpp
   include/carom/solvers/search/dual_iterate.hpp
-  include/carom/solvers/search/dual_projection.hpp
-  include/carom/solvers/search/impulse_solver_tuning.hpp
-  include/carom/solvers/search/interior_point_tuning.hpp
-  include/carom/solvers/search/interval_path.hpp
   include/carom/solvers/search/island_law.hpp
   include/carom/solvers/search/island_newton.hpp
   include/carom/solvers/search/island_solver.hpp
@@ -304,12 +297,9 @@ set(CAROM_HEADERS
   include/carom/solvers/search/judged_answer.hpp
   include/carom/solvers/search/judged_rounds.hpp
   include/carom/solvers/search/law_iterate.hpp
-  include/carom/solvers/search/law_search.hpp
   include/carom/solvers/search/law_slope.hpp
-  include/carom/solvers/search/method_choice.hpp
   include/carom/solvers/search/newton_walk.hpp
   include/carom/solvers/search/paced_limits.hpp
-  include/carom/solvers/search/paired_step.hpp
   include/carom/solvers/search/part_scales.hpp
   include/carom/solvers/search/path_slope.hpp
   include/carom/solvers/search/proximal_newton.hpp

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "carom/solvers/sap_options.hpp"
-#include "carom/solvers/search/contact_solver_tuning.hpp"
+#include "carom/solvers/search/judged_rounds.hpp"
 
 #include "cli/experiment.hpp"
 #include "cli/heap_residual.hpp"

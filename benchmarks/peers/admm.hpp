@@ -8,8 +8,6 @@
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/search/dual_iterate.hpp"
-#include "carom/solvers/search/dual_projection.hpp"
-#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 #include "peers/delassus_factor.hpp"
 #include "peers/spectral_step.hpp"

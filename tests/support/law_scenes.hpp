@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "carom/solvers/search/law_search.hpp"
+#include "carom/solvers/search/law_iterate.hpp"
 #include "carom/solvers/systems/body_system.hpp"
 
 #include "support/body_problems.hpp"

@@ -8,9 +8,7 @@
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/proximal.hpp"
 #include "carom/solvers/sap.hpp"
-#include "carom/solvers/search/contact_solver_tuning.hpp"
 #include "carom/solvers/search/judged_rounds.hpp"
-#include "carom/solvers/search/method_choice.hpp"
 #include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {

@@ -14,7 +14,6 @@
 #include "carom/solvers/rows/outward_order.hpp"
 #include "carom/solvers/search/block_sweep.hpp"
 #include "carom/solvers/search/dual_iterate.hpp"
-#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -8,11 +8,25 @@
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/search/dual_iterate.hpp"
-#include "carom/solvers/search/dual_projection.hpp"
-#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// Constants of ProjectedGradient.
+struct ProjectedGradientTuning {
+  /// Most steps tried for one that the curvature bounds.
+  static constexpr int attempts = 60;
+  /// The curvature grows by at least this many times at each attempt, and by at most so many.
+  static constexpr double least_rise = 2, most_rise = 16;
+  /// After each step the curvature falls to this share, so that steps may grow again. Smaller
+  /// shares cost attempts, larger ones keep steps short.
+  static constexpr double fall = 0.97;
+  /// Steps between two measurements, which cost about as much as a step.
+  static constexpr int interval = 5;
+};
+
+}  // namespace detail
 
 /// What ProjectedGradient is asked for.
 template <RealScalar Scalar>

@@ -12,6 +12,17 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// Constants of SmoothedContact.
+struct SmoothedContactTuning {
+  /// What the start is raised by, as IslandLawTuning::margins.
+  static constexpr double margin = 30;
+  /// Most systems of an island: a tenth of the products each, and some to settle.
+  static constexpr int systems = 100;
+};
+
+}  // namespace detail
 
 /// Points of the central path of Coulomb's law: contact in which every product of an impulse and a
 /// velocity is κ instead of zero. Contacts act before they touch, and friction slips a little, so

@@ -6,7 +6,7 @@
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/interior_point.hpp"
-#include "carom/solvers/search/contact_solver_tuning.hpp"
+#include "carom/solvers/search/judged_rounds.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "carom/adapters/detail/petsc_gain_matrix.hpp"
-#include "carom/solvers/search/interior_point_tuning.hpp"
+#include "carom/solvers/systems/body_system.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -13,6 +13,30 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Constants of LinearizedLaw: how the softness of what is held is refined away.
+struct LinearizedLawTuning {
+  /// Most right sides per system. Two suffice where impulses are unique and w is a fair scale of
+  /// them; each more multiplies what is left by held_softness over the least eigenvalue of W/w.
+  static constexpr int corrections = 4;
+  /// Refinement ends where the next right side is expected to change the answer by this share [ε].
+  /// Less makes noise where impulses are not unique, whose part without momentum every right side
+  /// changes by ε/held_softness.
+  static constexpr double enough = 512;
+  /// Share of the answer that refinement still changes, above which rows that are held contradict
+  /// each other: they are then met in the mean.
+  static constexpr double contradiction = 1e-3;
+  /// A change of data below ε_m to this power of the solution's own speeds is rounding: what rows
+  /// contradict each other by is then no error. A chain of steps whose body has come to rest leaves
+  /// such changes, 1e-15 of the speed that gravity adds in a step.
+  static constexpr double rounded_change = 0.75;
+  /// Where nothing is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
+  /// double, one right side does: a second would change the answer by no more than as many ε.
+  static constexpr double even_pivots = 1;
+  /// Most parts of an island's closed blocks whose impulses make the system in place of the bodies'
+  /// unknowns, of which there must be twice as many.
+  static constexpr int closed_parts = 8;
+};
+
 /// The linearised law of islands of which few blocks are closed, as a dense system in the impulses
 /// of those. With P, Q, C and N of LinearizedLaw and W = Ĵ Ĵᵀ of what is closed,
 ///

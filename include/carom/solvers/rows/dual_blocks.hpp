@@ -6,12 +6,20 @@
 #include "carom/core/detail/unroll.hpp"
 #include "carom/solvers/rows/local_rows.hpp"
 #include "carom/solvers/rows/local_triple.hpp"
-#include "carom/solvers/search/dual_projection.hpp"
-#include "carom/solvers/search/impulse_solver_tuning.hpp"
+#include "carom/solvers/search/dual_iterate.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of GaussSeidel.
+struct GaussSeidelTuning {
+  /// A contact that stays open sleeps for 2, 4, ... 2^most_doublings sweeps.
+  static constexpr int most_doublings = 4;
+  /// A measurement costs as much as a sweep: it comes after so many sweeps, and one more for each
+  /// `sweeps_per_delay` sweeps that are done.
+  static constexpr int sweeps_to_measure = 10, sweeps_per_delay = 8;
+};
 
 /// How a contact is visited by sweeps.
 struct DualVisit {

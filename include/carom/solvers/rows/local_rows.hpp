@@ -11,11 +11,22 @@
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/lu.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
-#include "carom/solvers/search/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of LocalRows, one contact of up to six rows solved with the others held.
+struct LocalRowsTuning {
+  /// Most steps. More are wasted, because the contacts around it move this one again.
+  static constexpr int steps = 12;
+  /// Shares of a Newton step that are tried, each half of the one before, and the share of its
+  /// promise that it must keep to be taken.
+  static constexpr int shares = 4;
+  static constexpr double descent = 0.125;
+  /// Error at which to stop, relative to the impulse [ε_m].
+  static constexpr double rounding = 4;
+};
 
 /// Solves one contact of up to six rows by iteration while the others are held: rows between
 /// bounds, torsion and rolling. It is Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map; where a

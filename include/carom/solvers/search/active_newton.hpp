@@ -1,12 +1,119 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "carom/solvers/search/active_block.hpp"
-#include "carom/solvers/search/paired_step.hpp"
+#include "carom/solvers/search/law_iterate.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Writes N and h of all blocks for Newton's step on the law from the iterate.
+/// @param softness  of what is held, relative to w [-].
+template <typename System, RealScalar Scalar = typename System::scalar_type>
+void write_response(LawSearch<System>& at, const Scalar& softness) {
+  at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+    BlockResponse<Scalar, Parts> response;
+    ActiveBlock<Scalar, Parts>::write(block, at.yardstick.law,
+                                      read_parts(block, at.iterate.impulse()),
+                                      read_parts(block, at.iterate.velocity()), response, softness);
+    at.memory.gains.write(i, block.parts, response.gain);
+    write_parts(block, response.offset, at.memory.offset.data());
+  });
+}
+
+/// Whether a system can keep velocities beside impulses.
+template <typename System>
+inline constexpr bool has_pairs = requires(System& system) {
+  system.pairs();
+};
+
+/// Steps of Newton's method in which the velocities of the bodies are numbers of their own beside
+/// the impulses.
+///
+/// Impulses that carry a load of 10⁸ times a body's own momentum cancel on it, and their rounding
+/// moves it: no impulses that the type can hold give it the velocity that its contacts ask for. A
+/// pair (w, γ) can: its blocks obey the law with the velocities w, and each body's momentum agrees
+/// with the impulses to their rounding. Newton's step gives both, dw and dγ, from one system.
+///
+/// What is held is softened, and the heavier a body is beside those that carry it, the less of its
+/// error a step takes: the errors fall by a constant factor. Every second step is therefore as long
+/// as all that would follow it.
+template <typename System>
+class PairedStep {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  /// Whether the error of the iterate may be rounding of its impulses.
+  [[nodiscard]] static bool may_help(LawSearch<System>& at) {
+    return has_pairs<System> && at.residual <= Scalar(roundings) * noise(at);
+  }
+  /// Whether one rounding of the impulses may move a block by more than the tolerance.
+  [[nodiscard]] static bool is_blurred(LawSearch<System>& at) { return noise(at) > at.tolerance; }
+  /// Searches for a pair that meets the tolerance.
+  /// @param at  the search; where a pair is found its iterate is that, `paired` says so, and the
+  ///            system's pairs() hold w − w* of the island. Else it is as before.
+  static void solve(LawSearch<System>& at) {
+    System& system = at.system;
+    at.copy(at.iterate.impulse(), at.memory.kept.data());
+    system.begin_pair(at.island, at.iterate.impulse());
+    Scalar last = std::numeric_limits<Scalar>::infinity();
+    for (int k = 0; k < steps && at.may_go_on(); ++k) {
+      if (!take_step(at, k % 2 == 1)) break;
+      const auto found = at.iterate.judge(system, at.island, at.yardstick.law);
+      const Scalar balance = system.balance(at.island, at.iterate.impulse());
+      at.residual = (std::max)(found.residual, balance);
+      at.error = found.merit + balance;
+      at.paired = at.is_solved();
+      if (at.paired) return;
+      if (k % 2 == 0) continue;
+      if (!(at.residual < Scalar(gain) * last)) break;
+      last = at.residual;
+    }
+    at.copy(at.memory.kept.data(), at.iterate.impulse());
+    at.measure();
+  }
+
+ private:
+  /// Most steps, and the share to which two of them have to lower the error.
+  static constexpr int steps = 16;
+  static constexpr double gain = 0.7;
+  /// Softness of what is held [ε], relative to w. Much less lets the rounding of what is held cover
+  /// what moves freely, much more gains less where masses differ by 10¹² in double, 10⁵ in float.
+  static constexpr double softness = 64;
+  /// Roundings of all that acts on a body that its velocity may be off by, in the worst contact: a
+  /// system has them from each of its eliminations.
+  static constexpr int roundings = 256;
+
+  /// How far one rounding of the impulses may move the worst block [-].
+  [[nodiscard]] static Scalar noise(LawSearch<System>& at) {
+    if constexpr (has_pairs<System>) {
+      return std::numeric_limits<Scalar>::epsilon() *
+             at.system.cancellation(at.island, at.iterate.impulse());
+    }
+    return Scalar(0);
+  }
+  /// @param all  whether to go as far as all steps that would follow.
+  [[nodiscard]] static bool take_step(LawSearch<System>& at, bool all) {
+    write_response(at, Scalar(softness) * std::numeric_limits<Scalar>::epsilon());
+    ++at.systems;
+    if (!at.system.factor(at.island, at.memory.gains)) return false;
+    at.system.solve(at.island, at.memory.gains, at.memory.offset.data(), at.memory.step.data(),
+                    at.memory.moved.data());
+    const Scalar length = at.system.push_pair(at.island, all);
+    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      const PartNumbers<Scalar, Parts> to = read_parts(block, at.iterate.impulse()) +
+                                            length * read_parts(block, at.memory.step.data());
+      write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, to), at.iterate.impulse());
+    });
+    at.iterate.write_paired_velocity(at.system, at.island);
+    return true;
+  }
+};
 
 /// Newton's method on the law itself from impulses near a solution. Every step guesses from
 /// the trial impulse of each block whether it is open, stuck or sliding.

@@ -4,19 +4,43 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
 #include "carom/contact/detail/block_error.hpp"
+#include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/rows/block_rows.hpp"
-#include "carom/solvers/search/interior_point_tuning.hpp"
 #include "carom/solvers/systems/system_totals.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of InteriorPointSolver itself.
+struct InteriorPointTuning {
+  /// Share of the load ‖q‖ that an answer may leave. Where no impulses obey the law they grow
+  /// without end, and any residual is small beside them. The jammed brake of the scenes leaves
+  /// 0.45, rigid heaps with self-stresses of 1000 times their load 1e-5: much less refuses answers
+  /// of such heaps, much more accepts impulses that solve nothing.
+  static constexpr double lost_load = 0.1;
+  /// Sweeps of Gauss-Seidel between two looks at what they gain, for problems in impulses. Fewer
+  /// judge by noise, more sweep where nothing is gained.
+  static constexpr int sweeps_together = 10;
+  /// How many times the sweeps that the options name are taken at most, while they gain.
+  static constexpr int sweep_extension = 10;
+  /// Sweeps end where they change the impulses by less than this share of the tolerance.
+  static constexpr double sweep_rest = 1e-3;
+  /// Beyond those that the options name, sweeps go on while the change falls to this share each
+  /// time. Nearer to 1 they sweep on where Newton's method is cheaper.
+  static constexpr double sweep_gain = 0.3;
+  /// Most systems of an island that is asked to take its overlaps out, once it is solved without:
+  /// from there Newton's method takes a few. More only delays islands where there is no such
+  /// answer.
+  static constexpr int overlap_systems = 60;
+};
 
 /// The size of the numbers of some blocks: of an island where the system has scales, else of the
 /// whole problem, by which its errors are measured.
@@ -268,6 +292,67 @@ struct StepMemory {
         numbers->assign(3 * system.part_count(), Scalar(0));
       }
     }
+  }
+};
+
+/// The search for the impulses of an island: what it works on, how long it may go on, and how far
+/// it has come.
+template <typename System>
+struct LawSearch {
+  using Scalar = typename System::scalar_type;
+
+  System& system;
+  Index island;
+  const Yardstick<Scalar>& yardstick;
+  LawIterate<Scalar>& iterate;
+  StepMemory<Scalar>& memory;
+  Scalar tolerance;     ///< residual to end at [-]
+  SolveLimits limits;   ///< of the systems in all, and of time
+  Scalar error;         ///< merit of the iterate, which steps are to lower [-]
+  Scalar residual;      ///< its error, which the tolerance bounds [-]
+  int systems = 0;      ///< factored so far
+  bool paired = false;  ///< whether the iterate solves with velocities of its own
+
+  /// u of the iterate, and its error.
+  void measure() { take(iterate.measure(system, island, yardstick)); }
+  void take(const LawError<Scalar>& found) noexcept {
+    error = found.merit;
+    residual = found.residual;
+  }
+  /// Goes to where another search of the same island has come.
+  void follow(const LawSearch& other) noexcept {
+    error = other.error;
+    residual = other.residual;
+    systems = other.systems;
+    paired = other.paired;
+  }
+  [[nodiscard]] bool is_solved() const noexcept { return residual <= tolerance; }
+  [[nodiscard]] bool may_go_on() const noexcept {
+    return systems < limits.iteration_limit && !limits.is_over();
+  }
+  [[nodiscard]] const BlockIsland& parts() const noexcept { return system.islands()[island]; }
+  /// Calls visit(i, block) for every block of the island.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    const BlockList<Scalar>& blocks = system.blocks();
+    for (Index i = parts().first_block; i < parts().block_end; ++i) {
+      blocks.is_triple(i) ? visit(i, blocks.triple(i)) : visit(i, blocks.other(i));
+    }
+  }
+  /// Totals over the rows of the island: add(place, sums) adds a row's numbers to the sums.
+  template <std::size_t Count, typename Add>
+  [[nodiscard]] std::array<Scalar, Count> total_rows(std::array<Scalar, Count> sums,
+                                                     const Add& add) const {
+    for_each([&](Index i, const auto& block) {
+      if (!counts_block(system, i)) return;
+      for (int k = 0; k < block.size(); ++k) add(3 * block.first_part + k, sums);
+    });
+    return total_of(system, sums);
+  }
+  /// Copies what belongs to the island.
+  void copy(const Scalar* from, Scalar* to) const {
+    std::copy(from + 3 * parts().first_part, from + 3 * parts().part_end,
+              to + 3 * parts().first_part);
   }
 };
 

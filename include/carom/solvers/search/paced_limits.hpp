@@ -4,11 +4,17 @@
 #include <algorithm>
 
 #include "carom/core/solve_limits.hpp"
-#include "carom/solvers/search/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of Pace.
+struct PaceTuning {
+  /// Share of the longest iteration that is expected of the next solve: one that took long by
+  /// chance is forgotten.
+  static constexpr double remembered_pace = 0.5;
+};
 
 /// How long an iteration is expected to take [s], from one solve to the next.
 struct Pace {
@@ -16,7 +22,7 @@ struct Pace {
   /// @param longest  duration of an iteration in the last solve [s]. An iteration that took long by
   ///                 chance is forgotten over the next solves.
   void learn(double longest) noexcept {
-    expected = (std::max)(longest, IslandLawTuning::remembered_pace * expected);
+    expected = (std::max)(longest, PaceTuning::remembered_pace * expected);
   }
 };
 

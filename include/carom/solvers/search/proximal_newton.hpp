@@ -12,6 +12,55 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// How a search goes about its proximal steps.
+struct ProximalSchedule {
+  double softness;  ///< first ρ, relative to w
+  double factor;    ///< by which ρ falls
+  int patience;     ///< Newton steps per proximal step
+  int steps;        ///< proximal steps
+  /// Whether a Newton step that gains nothing is tried again with friction's bounds given.
+  bool bounds_given = false;
+};
+
+/// Constants of ProximalNewton.
+struct ProximalTuning {
+  /// Natural map error below which Newton's method on the law is tried after a proximal step.
+  static constexpr double small_error = 1e-3;
+  /// Most steps of that method.
+  static constexpr int final_steps = 20;
+  /// Proximal steps that fail in a row before the search is given up.
+  static constexpr int most_failures = 8;
+  /// Failures after which the centre goes back to the best impulses met.
+  static constexpr int failures_to_return = 2;
+  /// The softness ρ never falls below ε_m to this power, where only rounding would be left of it.
+  static constexpr double least_softness = 0.7;
+  /// After a proximal step of up to quick_steps Newton steps ρ falls by its factor, after one of up
+  /// to fair_steps by the factor's root; after a longer one it stays.
+  static constexpr int quick_steps = 5, fair_steps = 10;
+  /// Successes in a row after which the least ρ that is allowed falls, and by how many times.
+  static constexpr int successes = 3;
+  static constexpr double floor_fall = 4;
+  /// A failure multiplies ρ by softness_rise, up to 1. The first failure after a success also sets
+  /// the least ρ that is allowed, to floor_rise times the ρ that failed.
+  static constexpr double softness_rise = 4, floor_rise = 2;
+  /// Patience of the step that follows a failure, relative to that of others. Without the rise
+  /// bodies that fall take 32 % more systems.
+  static constexpr int patience_rise = 2;
+  /// A proximal step ends where its gap is so many times smaller than how far it moved.
+  static constexpr double accuracy = 10;
+  /// Only rounding is left where a Newton step promised less than this share of the gap that it
+  /// reached.
+  static constexpr double rounded = 1e-3;
+  /// Halvings along a Newton step, and along one with friction's bounds given.
+  static constexpr int halvings = 7, bounded_halvings = 12;
+  /// Share of its promise that a Newton step must keep (Armijo's rule).
+  static constexpr double descent = 1e-4;
+  /// Under the convex law: evaluations along a step, the share of the slope that may be left, and
+  /// how near to an end of the bracket the next point may be.
+  static constexpr int evaluations = 12;
+  static constexpr double slope_left = 0.5, bracket_inset = 0.1;
+};
+
 /// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a fixed centre c. Newton's method solves
 /// each, and its answer is the next centre. They make progress where the central path folds.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/search/active_system.hpp"
+#include "carom/solvers/systems/impulse_system.hpp"
 
 #include <algorithm>
 #include <cmath>
