@@ -12,7 +12,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-
 /// The law of a whole problem, Coulomb's or the convex one, linearised at a solution, in whitened
 /// velocities w = Lᵀ v:
 ///

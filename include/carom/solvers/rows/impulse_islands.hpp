@@ -8,8 +8,8 @@
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/search/island_law.hpp"
-#include "carom/solvers/systems/impulse_system.hpp"
 #include "carom/solvers/search/law_iterate.hpp"
+#include "carom/solvers/systems/impulse_system.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
