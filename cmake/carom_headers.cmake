@@ -77,14 +77,11 @@ set(CAROM_HEADERS
   include/carom/cones/concepts.hpp
   include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
-  include/carom/cones/detail/convex_sliding.hpp
-  include/carom/cones/detail/coulomb_sliding.hpp
   include/carom/cones/detail/ellipsoid_section.hpp
   include/carom/cones/detail/expect_valid.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
-  include/carom/cones/detail/sliding_tuning.hpp
-  include/carom/cones/detail/tangent_axes.hpp
+  include/carom/cones/detail/sliding.hpp
   include/carom/cones/detail/wider_scalar.hpp
   include/carom/cones/ellipsoidal_cone.hpp
   include/carom/cones/friction_cone.hpp
@@ -146,7 +143,6 @@ set(CAROM_HEADERS
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/device.hpp
-  include/carom/core/detail/kept_items.hpp
   include/carom/core/detail/matrix_entries.hpp
   include/carom/core/detail/number_lanes.hpp
   include/carom/core/detail/one_code.hpp
@@ -200,7 +196,6 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/counting_sort.hpp
   include/carom/linalg/detail/crew.hpp
   include/carom/linalg/detail/exponential_action.hpp
-  include/carom/linalg/detail/fixed_ranges.hpp
   include/carom/linalg/detail/front_branches.hpp
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
@@ -215,12 +210,12 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/detail/panel_pivots.hpp
   include/carom/linalg/detail/phi_functions.hpp
+  include/carom/linalg/detail/range_loop.hpp
   include/carom/linalg/detail/reduced_factor.hpp
   include/carom/linalg/detail/rounded_number.hpp
   include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
-  include/carom/linalg/detail/shared_loop.hpp
   include/carom/linalg/detail/shared_panels.hpp
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp

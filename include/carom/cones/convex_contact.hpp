@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "carom/cones/coulomb_contact.hpp"
-#include "carom/cones/detail/convex_sliding.hpp"
-#include "carom/cones/detail/tangent_axes.hpp"
+#include "carom/cones/detail/sliding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -24,11 +23,8 @@ class ConvexInverseMass {
   ConvexInverseMass() = default;
   /// @param inverse_mass  W [1/kg], symmetric positive definite; the lower triangle is read.
   CAROM_DEVICE explicit ConvexInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
-      : w_(inverse_mass), axes_(w_(0, 0), w_(1, 0), w_(1, 1)) {
-    const Scalar inverse = Scalar(1) / w_(2, 2);
-    const Scalar x = w_(2, 0), y = w_(2, 1);
-    schur_ = {w_(0, 0) - x * x * inverse, w_(1, 0) - x * y * inverse, w_(1, 1) - y * y * inverse};
-    axes_.turn_in(x, y, coupling_);
+      : w_(inverse_mass), axes_(w_(0, 0), w_(1, 0), w_(1, 1)), schur_(detail::schur_axes(w_)) {
+    axes_.turn_in(w_(2, 0), w_(2, 1), coupling_);
   }
 
   /// @param free_velocity  r = u without impulse [m/s], finite.

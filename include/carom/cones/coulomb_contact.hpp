@@ -3,8 +3,7 @@
 
 #include <cmath>
 
-#include "carom/cones/detail/coulomb_sliding.hpp"
-#include "carom/cones/detail/tangent_axes.hpp"
+#include "carom/cones/detail/sliding.hpp"
 #include "carom/cones/projection.hpp"
 
 namespace carom {
@@ -23,11 +22,9 @@ class CoulombInverseMass {
   CoulombInverseMass() = default;
   /// @param inverse_mass  W [1/kg], symmetric positive definite; the lower triangle is read.
   CAROM_DEVICE explicit CoulombInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
-      : w_(inverse_mass) {
+      : w_(inverse_mass), axes_(detail::schur_axes(w_)) {
     const Scalar inverse = Scalar(1) / w_(2, 2);
-    const Scalar x = w_(2, 0), y = w_(2, 1);
-    axes_ = {w_(0, 0) - x * x * inverse, w_(1, 0) - x * y * inverse, w_(1, 1) - y * y * inverse};
-    axes_.turn_in(-x * inverse, -y * inverse, b_);
+    axes_.turn_in(-w_(2, 0) * inverse, -w_(2, 1) * inverse, b_);
   }
 
   /// @param free_velocity  r = u without impulse [m/s], finite.
@@ -45,7 +42,8 @@ class CoulombInverseMass {
     const Scalar x0 = slide.rho[0] / axes_.high, x1 = slide.rho[1] / axes_.low;
     const Scalar sticking = c + b_[0] * x0 + b_[1] * x1;
     if (sqrt(x0 * x0 + x1 * x1) <= friction * sticking) {
-      return {turn_out(x0, x1, sticking), Vector3<Scalar>::Zero(), ConeRegion::stick, Scalar(0)};
+      return {axes_.turn_out(x0, x1, sticking), Vector3<Scalar>::Zero(), ConeRegion::stick,
+              Scalar(0)};
     }
     if (!(c > Scalar(0))) return {Vector3<Scalar>::Zero(), r, ConeRegion::separate, Scalar(0)};
     if (!(friction > Scalar(0))) {
@@ -53,18 +51,13 @@ class CoulombInverseMass {
       return {{Scalar(0), Scalar(0), c}, u, ConeRegion::slide, Scalar(0)};
     }
     const Scalar alpha = slide.solve(guess);
-    Vector3<Scalar> impulse = turn_out(slide.x[0], slide.x[1], slide.normal);
+    Vector3<Scalar> impulse = axes_.turn_out(slide.x[0], slide.x[1], slide.normal);
     slide.put_on_cone(impulse);
     return {
         impulse, {-alpha * impulse(0), -alpha * impulse(1), Scalar(0)}, ConeRegion::slide, alpha};
   }
 
  private:
-  [[nodiscard]] CAROM_DEVICE Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
-                                                      const Scalar& normal) const noexcept {
-    return {axes_.cosine * x0 - axes_.sine * x1, axes_.sine * x0 + axes_.cosine * x1, normal};
-  }
-
   SquareMatrix<Scalar, 3> w_;
   detail::TangentAxes<Scalar> axes_;  ///< of W's Schur complement in the tangents
   Scalar b_[2];                       ///< −W_nt/W_nn in these axes
@@ -113,9 +106,9 @@ class CoulombGain {
       w0 = -alpha * slide.x[0];
       w1 = -alpha * slide.x[1];
     }
-    const Vector3<Scalar> w = turn_out(w0, w1, Scalar(0));
+    const Vector3<Scalar> w = axes_.turn_out(w0, w1, Scalar(0));
     if (!rough) return {{Scalar(0), Scalar(0), slide.c}, w, ConeRegion::slide, alpha};
-    Vector3<Scalar> force = turn_out(slide.x[0], slide.x[1], slide.normal);
+    Vector3<Scalar> force = axes_.turn_out(slide.x[0], slide.x[1], slide.normal);
     slide.put_on_cone(force);
     return {force, w, ConeRegion::slide, alpha};
   }
@@ -123,18 +116,14 @@ class CoulombGain {
   [[nodiscard]] CAROM_DEVICE const SquareMatrix<Scalar, 3>& gain() const noexcept { return g_; }
 
  private:
-  [[nodiscard]] CAROM_DEVICE Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
-                                                      const Scalar& normal) const noexcept {
-    return {axes_.cosine * x0 - axes_.sine * x1, axes_.sine * x0 + axes_.cosine * x1, normal};
-  }
-
   /// λ = 0: w = −G⁻¹ l.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> open(
       const detail::SlidingEquation<Scalar>& slide) const noexcept {
     const Scalar normal = -slide.c / (g_(2, 2) - (b_[0] * coupling_[0] + b_[1] * coupling_[1]));
     const Scalar w0 = -(slide.rho[0] + coupling_[0] * normal) / axes_.high;
     const Scalar w1 = -(slide.rho[1] + coupling_[1] * normal) / axes_.low;
-    return {Vector3<Scalar>::Zero(), turn_out(w0, w1, normal), ConeRegion::separate, Scalar(0)};
+    return {Vector3<Scalar>::Zero(), axes_.turn_out(w0, w1, normal), ConeRegion::separate,
+            Scalar(0)};
   }
 
   SquareMatrix<Scalar, 3> g_;

@@ -4,7 +4,7 @@
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/projection_rounding.hpp"
 #include "carom/linalg/detail/checked_inverse.hpp"
-#include "carom/linalg/detail/fixed_ranges.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {

@@ -6,7 +6,7 @@
 
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/linalg/detail/shared_loop.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 #include "carom/solvers/rows/block_rows.hpp"
 #include "carom/solvers/rows/edge_kernels.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
-#include "carom/linalg/detail/shared_loop.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 #include "carom/solvers/rows/packed_block.hpp"
 #include "carom/solvers/rows/packed_edge.hpp"
 #include "carom/solvers/search/sap_tuning.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "carom/core/detail/kept_items.hpp"
 #include "carom/solvers/sap_options.hpp"
 #include "carom/solvers/search/coulomb_newton.hpp"
 #include "carom/solvers/search/paced_limits.hpp"
@@ -123,7 +122,7 @@ class IslandSolver {
   IterativeDirections<Scalar> iterative_;
   CoulombNewton<Scalar> coulomb_;
   Sequence<Outcome> outcomes_;  ///< per island
-  KeptItems<IslandPieces<Scalar>> pieces_;
+  Sequence<IslandPieces<Scalar>> pieces_;
   Sequence<int> pieces_at_;  ///< per island, which of them; −1 for none
   int large_count_ = 0;
 };
@@ -143,7 +142,7 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
   for (Index i = 0; i < count(); ++i) {
     if (IslandPieces<Scalar>::suit(packed_.islands()[i])) pieces_at_[i] = large_count_++;
   }
-  pieces_.grow(large_count_);
+  if (pieces_.size() < large_count_) pieces_.resize(large_count_);
   for (Index i = 0; i < count(); ++i) {
     if (pieces_at_[i] >= 0) pieces_of(i).lay_out(packed_, packed_.islands()[i]);
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/contact/detail/body_touches.hpp"
-#include "carom/linalg/detail/fixed_ranges.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/core/detail/kept_items.hpp"
 #include "carom/solvers/search/island_newton.hpp"
 #include "carom/solvers/systems/clustered_hessian.hpp"
 #include "carom/solvers/systems/iterative_hessian.hpp"
@@ -35,7 +34,7 @@ class IterativeDirections {
       const PackedIsland& island = packed.islands()[i];
       if (!island.direct && ClusteredHessian<Scalar>::suits(island)) clustered_at_[i] = count++;
     }
-    clustered_.grow(count);
+    if (clustered_.size() < count) clustered_.resize(count);
     for (Index i = 0; i < packed.islands().size(); ++i) {
       if (clustered_at_[i] < 0) continue;
       clustered_[clustered_at_[i]].lay_out(packed, packed.islands()[i]);
@@ -82,7 +81,7 @@ class IterativeDirections {
                                  ClusteredHessian<Scalar>& hessian) noexcept;
 
   IterativeHessian<Scalar> hessian_;
-  KeptItems<ClusteredHessian<Scalar>> clustered_;
+  Sequence<ClusteredHessian<Scalar>> clustered_;
   Sequence<int> clustered_at_;  ///< per island, which of them; −1 for none
 };
 

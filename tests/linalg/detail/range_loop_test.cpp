@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/linalg/detail/fixed_ranges.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include "support/catch.hpp"
 #include "support/executors.hpp"
 
-namespace fixed_ranges_test {
+namespace range_loop_test {
 
 using carom::Index;
 using carom::detail::FixedRanges, carom::detail::share_ranges;
@@ -24,8 +24,7 @@ double harmonic_sum(const FixedRanges& ranges, Index count) {
   });
 }
 
-TEST_CASE("fixed_ranges: every item is in one range, with an executor and without",
-          "[linalg][law]") {
+TEST_CASE("range_loop: every item is in one range, with an executor and without", "[linalg][law]") {
   const auto look = [](const FixedRanges& ranges) {
     for (const Index count : {Index(0), Index(1), FixedRanges::length, FixedRanges::length + 1,
                               9 * FixedRanges::length + 1}) {
@@ -44,7 +43,7 @@ TEST_CASE("fixed_ranges: every item is in one range, with an executor and withou
   for_each_executor([&](const auto& executor) { share_ranges(executor, 5000, look); });
 }
 
-TEST_CASE("fixed_ranges: a sum has the same bits whoever takes its ranges", "[linalg][law]") {
+TEST_CASE("range_loop: a sum has the same bits whoever takes its ranges", "[linalg][law]") {
   for (const Index count : {0, 1, 128, 129, 5000}) {
     CAPTURE(count);
     const double expected = harmonic_sum(FixedRanges(), count);
@@ -58,7 +57,7 @@ TEST_CASE("fixed_ranges: a sum has the same bits whoever takes its ranges", "[li
   }
 }
 
-TEST_CASE("fixed_ranges: ranges are summed apart and then added in their order",
+TEST_CASE("range_loop: ranges are summed apart and then added in their order",
           "[linalg][example]") {
   const Index count = 3 * FixedRanges::length;
   double expected = 0;
@@ -70,7 +69,7 @@ TEST_CASE("fixed_ranges: ranges are summed apart and then added in their order",
   CHECK(harmonic_sum(FixedRanges(), count) == expected);
 }
 
-TEST_CASE("fixed_ranges: an executor is called where there is more than one range",
+TEST_CASE("range_loop: an executor is called where there is more than one range",
           "[linalg][example]") {
   int calls = 0;
   const auto executor = [&](Index count, const auto& task) {
@@ -84,4 +83,4 @@ TEST_CASE("fixed_ranges: an executor is called where there is more than one rang
   CHECK((calls == 1 && led == 2));
 }
 
-}  // namespace fixed_ranges_test
+}  // namespace range_loop_test

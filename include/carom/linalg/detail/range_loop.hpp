@@ -2,30 +2,52 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 
+#include "carom/linalg/detail/crew.hpp"
 #include "carom/linalg/detail/sequence.hpp"
-#include "carom/linalg/detail/shared_loop.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Loops over items in ranges of one length, whoever goes through them. A sum is taken range by
-/// range, and the ranges' sums are added in their order, so that it has the same bits on any number
-/// of threads, and without any.
-class FixedRanges {
+/// A task of any executor.
+struct AnyTask {
+  void operator()(Index /*number*/) const noexcept {}
+};
+
+/// What has the shape of an executor: executor(count, task) calls task(i) for every i in
+/// [0, count), in any order, on any threads, and returns when all are done.
+template <typename Executor>
+concept ExecutorLike = std::invocable<Executor&, Index, AnyTask>;
+
+/// Tasks of an executor that share one piece of work: no more threads than these can share it.
+inline constexpr Index crew_size = 32;
+
+/// Calls lead(crew) once, with a crew that all tasks of a call of the executor share.
+template <typename Executor, typename Lead>
+void lead_crew(Executor& executor, const Lead& lead) noexcept {
+  Crew crew;
+  executor(crew_size, [&](Index) { crew.join([&] { lead(crew); }); });
+}
+
+/// Loops over items in ranges of one length, on the thread that calls or shared by a crew. A sum is
+/// taken range by range, and the ranges' sums are added in their order, so that it has the same
+/// bits on any number of threads, and without any.
+template <Index Length>
+class RangeLoop {
  public:
-  /// Items of a range, for items that take about a microsecond each.
-  static constexpr Index length = 128;
+  /// Items of a range.
+  static constexpr Index length = Length;
 
   /// One range after the other, on the thread that calls.
-  FixedRanges() noexcept = default;
-  explicit FixedRanges(Crew& crew) noexcept : crew_(&crew) {}
+  RangeLoop() noexcept = default;
+  explicit RangeLoop(Crew& crew) noexcept : crew_(&crew) {}
 
   /// Calls task(begin, end) for all ranges of [0, count).
   /// @pre  count ≤ length · Crew::chunk_limit.
   template <typename Task>
-  void operator()(Index count, const Task& task) const {
+  void operator()(Index count, const Task& task) const noexcept {
     run(count, {&task, [](const void* of, Index begin, Index end) {
                   (*static_cast<const Task*>(of))(begin, end);
                 }});
@@ -59,7 +81,7 @@ class FixedRanges {
   [[nodiscard]] static Index range_count(Index count) noexcept {
     return (count + length - 1) / length;
   }
-  void run(Index count, const RangeTask& task) const {
+  void run(Index count, const RangeTask& task) const noexcept {
     const auto run_range = [&](Index k) {
       task.call(task.task, k * length, (std::min)(count, (k + 1) * length));
     };
@@ -69,6 +91,12 @@ class FixedRanges {
 
   Crew* crew_ = nullptr;
 };
+
+/// Items that take about a microsecond each.
+using FixedRanges = RangeLoop<128>;
+/// Items that take some hundred nanoseconds each, to copy: a range takes much longer than a crew
+/// needs to hand it out, and a few thousand items still make one for every thread.
+using SharedLoop = RangeLoop<512>;
 
 /// Calls task(ranges) with loops that all tasks of a call of the executor share. Where no loop has
 /// more than one range the executor is not called.
