@@ -195,11 +195,8 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/conjugate_gradient.hpp
   include/carom/linalg/detail/counting_sort.hpp
   include/carom/linalg/detail/crew.hpp
-  include/carom/linalg/detail/exponential_action.hpp
-  include/carom/linalg/detail/front_branches.hpp
+  include/carom/linalg/detail/front_factor.hpp
   include/carom/linalg/detail/front_forest.hpp
-  include/carom/linalg/detail/front_pieces.hpp
-  include/carom/linalg/detail/graph_clusters.hpp
   include/carom/linalg/detail/growing.hpp
   include/carom/linalg/detail/increasing_root.hpp
   include/carom/linalg/detail/lu.hpp
@@ -208,16 +205,12 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/minimum_norm_newton.hpp
   include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
-  include/carom/linalg/detail/panel_pivots.hpp
-  include/carom/linalg/detail/phi_functions.hpp
   include/carom/linalg/detail/range_loop.hpp
   include/carom/linalg/detail/reduced_factor.hpp
   include/carom/linalg/detail/rounded_number.hpp
   include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
-  include/carom/linalg/detail/shared_panels.hpp
-  include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/answer/certificate_map.hpp
   include/carom/solvers/answer/certificate_parts.hpp

@@ -13,7 +13,6 @@
 #include <benchmark/benchmark.h>
 
 #include "carom/linalg/detail/cholesky.hpp"
-#include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/lu.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"

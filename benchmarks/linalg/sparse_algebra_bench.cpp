@@ -89,7 +89,7 @@ void block_cholesky_ours(benchmark::State& state) {
     std::size_t next = 0;
     grid.for_each_pair([&](int row, int column) {
       const auto target =
-          factor.block(factor.place_below(grid.slot(column), grid.slot(row)), grid.slot(column));
+          factor.block(factor.place(grid.slot(column), grid.slot(row)), grid.slot(column));
       GridCase::write(below[next++], target.data, target.stride);
     });
     benchmark::DoNotOptimize(factor.factor(grid.range));

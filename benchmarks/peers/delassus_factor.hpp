@@ -51,9 +51,8 @@ class DelassusFactor {
       for (const auto* n = problem.begin(p); n != problem.end(p); ++n) {
         const int other = slots_[n->part];
         if (other > slot) continue;
-        const auto target = other == slot
-                                ? cholesky_.diagonal(slot)
-                                : cholesky_.block(cholesky_.place_below(other, slot), other);
+        const auto target = other == slot ? cholesky_.diagonal(slot)
+                                          : cholesky_.block(cholesky_.place(other, slot), other);
         for (int c = 0; c < 3; ++c) {
           for (int r = 0; r < 3; ++r) target.data[c * target.stride + r] = n->matrix(r, c);
         }

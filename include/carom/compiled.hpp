@@ -3,7 +3,6 @@
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
-#include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
 #include "carom/solvers/contact_solver.hpp"

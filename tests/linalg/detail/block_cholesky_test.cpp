@@ -57,7 +57,7 @@ struct Factored {
     for (int i = 0; i < matrix.graph.count(); ++i) add(i, i, cholesky.diagonal(slot(i)));
     for (const auto& [a, b] : matrix.graph.edges) {
       const int low = slot(a) < slot(b) ? a : b, high = a + b - low;
-      const Index place = cholesky.place_below(slot(low), slot(high));
+      const Index place = cholesky.place(slot(low), slot(high));
       add(high, low, cholesky.block(place, slot(low)));
     }
     positive = cholesky.factor(range);

@@ -118,3 +118,120 @@ TEST_CASE("matrix_exponential: what is not finite is refused", "[linalg][example
 }
 
 }  // namespace matrix_exponential_test
+
+namespace phi_functions_test {
+
+using carom::phi_functions;
+using carom::testing::rounding;
+
+namespace {
+
+/// φ_k as an integral, ∫₀¹ e^{(1−s)x} s^{k−1}/(k−1)! ds, by Gauss's rule of five nodes on 200
+/// parts.
+long double phi_by_quadrature(int k, long double x) {
+  if (k == 0) return std::exp(x);
+  const long double nodes[] = {0, std::sqrt(5 - 2 * std::sqrt(10.0L / 7)) / 3,
+                               std::sqrt(5 + 2 * std::sqrt(10.0L / 7)) / 3};
+  const long double weights[] = {128.0L / 225, (322 + 13 * std::sqrt(70.0L)) / 900,
+                                 (322 - 13 * std::sqrt(70.0L)) / 900};
+  long double factorial = 1, sum = 0;
+  for (int j = 2; j < k; ++j) factorial *= j;
+  constexpr int parts = 200;
+  for (int part = 0; part < parts; ++part) {
+    for (int j = -2; j <= 2; ++j) {
+      const long double node = j < 0 ? -nodes[-j] : nodes[j];
+      const long double s = (part + (1 + node) / 2) / parts;
+      sum += weights[j < 0 ? -j : j] / 2 / parts * std::exp((1 - s) * x) * std::pow(s, k - 1);
+    }
+  }
+  return sum / factorial;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("phi_functions: integrals of the exponential", "[linalg][oracle]", float,
+                   double) {
+  using Scalar = TestType;
+  for (const double magnitude : {0.0, 1e-12, 1e-6, 0.01, 0.049, 0.051, 0.3, 0.49, 0.51, 1.0, 2.0,
+                                 2.99, 3.01, 5.0, 20.0, 50.0}) {
+    for (const double sign : {-1.0, 1.0}) {
+      const auto x = Scalar(sign * magnitude);
+      const auto phi = phi_functions<6>(x);
+      for (int k = 0; k < 6; ++k) {
+        const auto expected = Scalar(phi_by_quadrature(k, static_cast<long double>(x)));
+        CAPTURE(x, k, phi[std::size_t(k)], expected);
+        // eˣ itself carries x roundings.
+        CHECK(std::abs(phi[std::size_t(k)] - expected) <=
+              rounding(60, expected) * (k == 0 ? 1 + std::abs(x) : Scalar(1)));
+      }
+    }
+  }
+}
+
+TEST_CASE("phi_functions: far to the left they are inverse powers", "[linalg][example]") {
+  const auto phi = phi_functions<4>(-1e8);
+  CHECK(phi[0] == 0);
+  CHECK(std::abs(phi[1] - 1e-8) <= rounding(2, 1e-8));
+  CHECK(std::abs(phi[2] - (1 - 1e-8) / 1e8) <= rounding(4, 1e-8));
+  CHECK(std::abs(phi[3] - (0.5 - 1e-8) / 1e8) <= rounding(4, 1e-8));
+}
+
+}  // namespace phi_functions_test
+
+namespace exponential_action_test {
+
+using carom::ExponentialAction, carom::Index, carom::MatrixExponential, carom::MatrixX,
+    carom::VectorX;
+using carom::testing::rounding, carom::testing::VectorSource;
+
+TEMPLATE_TEST_CASE("exponential_action: the dense exponential times the vector", "[linalg][oracle]",
+                   float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(21u);
+  for (int round = 0; round < 60; ++round) {
+    const Index n = 1 + round % 7;
+    MatrixX<Scalar> a(n, n);
+    VectorX<Scalar> x(n);
+    for (Index c = 0; c < n; ++c) {
+      x(c) = source.entry(2);
+      for (Index r = 0; r < n; ++r) a(r, c) = source.entry(1, 0.2) * Scalar(round % 5);
+    }
+    MatrixExponential<Scalar> dense;
+    dense.prepare(n);
+    REQUIRE(dense.evaluate(a));
+    const VectorX<Scalar> expected = dense.result() * x;
+    ExponentialAction<Scalar> action;
+    action.prepare(n);
+    VectorX<Scalar> result = x;
+    const Scalar norm = a.norm();
+    const int products =
+        action.apply([&a](const auto& from, auto& to) { to.noalias() = a * from; }, norm, result);
+    CAPTURE(a, x, result, expected);
+    CHECK((result - expected).norm() <=
+          rounding(100, dense.result().norm() * x.norm() * (Scalar(1) + norm)));
+    CHECK(Scalar(products) <= 40 * ExponentialAction<Scalar>::substeps(norm));
+  }
+}
+
+TEST_CASE("exponential_action: long rotations keep their length", "[linalg][example]") {
+  ExponentialAction<double> action;
+  action.prepare(2);
+  VectorX<double> x(2);
+  x << 1, 0;
+  const double angle = 500;
+  const int products = action.apply(
+      [&](const auto& from, auto& to) {
+        to(0) = -angle * from(1);
+        to(1) = angle * from(0);
+      },
+      angle, x);
+  CHECK(std::abs(x(0) - std::cos(angle)) <= rounding(4000, 1.0));
+  CHECK(std::abs(x(1) - std::sin(angle)) <= rounding(4000, 1.0));
+  CHECK(products > 250);
+  CHECK(products < 250 * 40);
+  x.setZero();
+  CHECK(action.apply([](const auto&, auto& to) { to.setZero(); }, 0.0, x) <= 2);
+  CHECK(x.isZero(0));
+}
+
+}  // namespace exponential_action_test

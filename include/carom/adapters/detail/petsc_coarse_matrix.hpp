@@ -58,7 +58,7 @@ class PetscCoarseMatrix {
       const int low = (std::min)(row, column), high = (std::max)(row, column);
       if (row < column) e.transposeInPlace();
       const auto target = row == column ? cholesky_.diagonal(row)
-                                        : cholesky_.block(cholesky_.place_below(low, high), low);
+                                        : cholesky_.block(cholesky_.place(low, high), low);
       for (int c = 0; c < 6; ++c) {
         if (row == column && e(c, c) == 0) e(c, c) = 1;
         for (int r = 0; r < 6; ++r) target.data[c * target.stride + r] += e(r, c);

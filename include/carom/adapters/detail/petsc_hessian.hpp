@@ -166,8 +166,8 @@ class PetscHessian {
       copy(cholesky_.diagonal(c), hessian_.diagonal(c), size, size);
       for (Index b = hessian_.row_begin(c); b < hessian_.row_end(c); ++b) {
         const int row = hessian_.row(b);
-        copy(cholesky_.block(cholesky_.place_below(c, row), c), hessian_.below(b),
-             hessian_.size(row), size);
+        copy(cholesky_.block(cholesky_.place(c, row), c), hessian_.below(b), hessian_.size(row),
+             size);
       }
     }
     return cholesky_.factor(island.range);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/detail/front_branches.hpp"
-#include "carom/linalg/detail/shared_panels.hpp"
+#include "carom/linalg/detail/front_factor.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -22,7 +22,10 @@ inline namespace CAROM_ABI {
 /// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
 /// @cite  liu1992multifrontal.
 template <RealScalar Scalar>
-class BlockCholesky {
+class BlockCholesky : public detail::FrontFactor<BlockCholesky<Scalar>, Scalar> {
+  using Base = detail::FrontFactor<BlockCholesky<Scalar>, Scalar>;
+  friend Base;
+
  public:
   using Block = detail::Columns<Scalar>;
 
@@ -40,11 +43,11 @@ class BlockCholesky {
     touched_.assign(forest.fronts().size(), 1);
   }
 
-  /// Tells where the forest is after it has moved, unchanged.
-  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
-
   /// Sets a component's matrix to zero, all of it to be filled and factored anew.
-  void clear(const FrontRange& range) noexcept;
+  void clear(const FrontRange& range) noexcept {
+    touch(range);
+    this->clear_columns_of(range, values_);
+  }
 
   /// Notes that the matrix changes in a node's rows and columns.
   void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
@@ -74,47 +77,30 @@ class BlockCholesky {
     const Index offset = forest_->offset(slot);
     return {values_.data() + front.columns + offset * front.stride + offset, front.stride};
   }
-  /// Where the block below the diagonal that joins two slots begins, row > column, counted from the
-  /// start of all values.
-  [[nodiscard]] Index place_below(Index column, int row) const noexcept {
-    const Front& front = forest_->fronts()[forest_->front_of(column)];
-    return front.columns + Index(forest_->offset(column)) * front.stride +
-           forest_->row_offset(column, row);
-  }
-  /// The block at a place found before; column is that of place_below().
+  /// The block of the matrix at a place; column is that of place().
   [[nodiscard]] Block block(Index place, Index column) noexcept {
     return {values_.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
 
   /// Factors in place what was cleared of a component. False when a pivot is not positive; the
   /// caller then has to clear() all of it.
-  [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  [[nodiscard]] bool factor(const FrontRange& range) noexcept {
+    return end_factor(range, this->factor_fronts(range));
+  }
   /// The same with the work shared, to the same bits.
   /// @param branches  has taken on the component.
   [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
-                            Crew& crew) noexcept;
-
-  /// x ← H⁻¹ x on a component's unknowns.
-  /// @param starts  per slot, where its unknowns start in x.
-  /// @param scratch  room for the component's largest front, in whole lanes.
-  template <typename Starts>
-  void solve(const FrontRange& range, Scalar* x, const Starts& starts,
-             Scalar* scratch) const noexcept {
-    with_passes([&](const auto& passes) {
-      detail::solve_fronts(*forest_, range, x, starts, scratch, passes);
-    });
-  }
-  /// The same with the work shared, to the same bits.
-  /// @param room  branches.room() numbers.
-  template <typename Starts>
-  void solve(const FrontRange& range, Scalar* x, const Starts& starts, Scalar* room,
-             const detail::FrontBranches& branches, Crew& crew) const noexcept {
-    with_passes([&](const auto& passes) {
-      branches.solve(range, detail::FrontSolve{*forest_, x, starts, passes}, room, crew);
-    });
+                            Crew& crew) noexcept {
+    return end_factor(range, this->factor_fronts(range, branches, crew));
   }
 
  private:
+  /// Notes that a component is factored, where it is.
+  [[nodiscard]] bool end_factor(const FrontRange& range, bool positive) noexcept {
+    if (!positive) return false;
+    std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
+    return true;
+  }
   /// Calls run(passes) with the steps of a solve.
   template <typename Run>
   void with_passes(const Run& run) const noexcept;
@@ -129,21 +115,12 @@ class BlockCholesky {
   [[nodiscard]] Block update(const Front& front) noexcept {
     return {updates_.data() + front.update, front.update_stride};
   }
-  const FrontForest* forest_ = nullptr;
+  using Base::forest_;
   Sequence<Scalar> values_, updates_;
   Sequence<char> touched_;  ///< per front
 };
 
 // --- implementation ---
-
-template <RealScalar Scalar>
-void BlockCholesky<Scalar>::clear(const FrontRange& range) noexcept {
-  if (range.begin == range.end) return;
-  const Front& last = forest_->fronts()[range.end - 1];
-  touch(range);
-  std::fill(values_.begin() + forest_->fronts()[range.begin].columns,
-            values_.begin() + last.columns + last.stride * last.own_size, Scalar(0));
-}
 
 template <RealScalar Scalar>
 void BlockCholesky<Scalar>::spread_touch(const FrontRange& range) noexcept {
@@ -169,26 +146,6 @@ bool BlockCholesky<Scalar>::factor_front(int f, const detail::RowShares& shares)
   } else {
     detail::subtract_square<true>(rest, below, own, rows, shares);
   }
-  return true;
-}
-
-template <RealScalar Scalar>
-bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
-  for (int f = range.begin; f < range.end; ++f) {
-    if (!factor_front(f, {})) return false;
-  }
-  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
-  return true;
-}
-
-template <RealScalar Scalar>
-bool BlockCholesky<Scalar>::factor(const FrontRange& range, const detail::FrontBranches& branches,
-                                   Crew& crew) noexcept {
-  const bool positive = branches.factor(
-      range, crew, [this](int f) { return factor_front(f, {}); },
-      [&](int f) { return factor_front(f, detail::RowShares{&crew}); });
-  if (!positive) return false;
-  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
   return true;
 }
 

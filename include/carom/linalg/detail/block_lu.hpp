@@ -4,12 +4,80 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "carom/linalg/detail/front_branches.hpp"
-#include "carom/linalg/detail/panel_pivots.hpp"
-#include "carom/linalg/detail/shared_panels.hpp"
+#include "carom/linalg/detail/front_factor.hpp"
+#include "carom/linalg/detail/front_forest.hpp"
+#include "carom/linalg/detail/lu.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// Rows of a panel of U by its pivot block.
+template <int Width, typename Scalar>
+void divide_panel(const Columns<Scalar>& panel, const PivotBlock<Width, Scalar>& block, Index begin,
+                  Index end) noexcept {
+  for (Index row = begin; row < end; row += row_lanes) {
+    RowLanes<Scalar> across[std::size_t(Width)];
+    for (int c = 0; c < Width; ++c) across[c] = lanes_at(panel.data + c * panel.stride + row);
+    block.solve(across);
+    for (int c = 0; c < Width; ++c) lanes_at(panel.data + c * panel.stride + row) = across[c];
+  }
+}
+
+/// The factored pivot blocks of all panels of a forest's fronts.
+template <RealScalar Scalar>
+class PanelPivots {
+ public:
+  /// Unknowns of the widest panel.
+  static constexpr Index panel_width = 6;
+
+  /// @note  Allocates beyond the largest forest so far.
+  void reset(const FrontForest& forest) {
+    pivots_.resize(panel_width * forest.unknown_count());
+    exchanges_.resize(forest.unknown_count());
+    start_.resize(forest.fronts().size());
+    Index next = 0;
+    for (Index f = 0; f < forest.fronts().size(); ++f) {
+      start_[f] = int(next);
+      next += forest.fronts()[f].own_size;
+    }
+  }
+
+  /// Keeps the pivot block of the panel that begins at a column of a front.
+  template <int Width>
+  void keep(const PivotBlock<Width, Scalar>& pivot, int front, Index first) noexcept {
+    const Index place = start_[front] + first;
+    std::copy_n(&pivot.entries[0][0], Width * Width, pivots_.begin() + panel_width * place);
+    std::copy_n(pivot.exchanges, Width, exchanges_.begin() + place);
+  }
+  template <int Width>
+  [[nodiscard]] PivotBlock<Width, Scalar> at(int front, Index first) const noexcept {
+    const Index place = start_[front] + first;
+    PivotBlock<Width, Scalar> result;
+    std::copy_n(pivots_.begin() + panel_width * place, Width * Width, &result.entries[0][0]);
+    std::copy_n(exchanges_.begin() + place, Width, result.exchanges);
+    return result;
+  }
+  /// The pivots of a component.
+  [[nodiscard]] PivotSpread<Scalar> spread(const FrontForest& forest,
+                                           const FrontRange& range) const noexcept {
+    PivotSpread<Scalar> spread;
+    for (int f = range.begin; f < range.end; ++f) {
+      const auto see = [&, place = start_[f]](Index first, auto width) {
+        return spread.see(pivots_.data() + panel_width * (place + first), width.value), true;
+      };
+      static_cast<void>(for_each_panel(Index(forest.fronts()[f].own_size), see));
+    }
+    return spread;
+  }
+
+ private:
+  Sequence<Scalar> pivots_;  ///< column by column
+  Sequence<int> exchanges_, start_;
+};
+
+}  // namespace detail
 
 /// Sparse LU factorisation P H Pᵀ = L U of a matrix made of blocks whose pattern, not whose values,
 /// is symmetric: front by front in dense kernels, as BlockCholesky.
@@ -20,7 +88,10 @@ inline namespace CAROM_ABI {
 /// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
 /// @cite  liu1992multifrontal.
 template <RealScalar Scalar>
-class BlockLu {
+class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
+  using Base = detail::FrontFactor<BlockLu<Scalar>, Scalar>;
+  friend Base;
+
  public:
   using Block = detail::Columns<Scalar>;
 
@@ -34,29 +105,13 @@ class BlockLu {
     pivots_.reset(forest);
   }
 
-  /// Tells where the forest is after it has moved, unchanged.
-  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
-
   /// Sets a component's matrix to zero.
   void clear(const FrontRange& range) noexcept {
-    if (range.begin == range.end) return;
-    const Front& first = forest_->fronts()[range.begin];
-    const Front& last = forest_->fronts()[range.end - 1];
-    for (Half* half : {&lower_, &upper_}) {
-      std::fill(half->values.begin() + first.columns,
-                half->values.begin() + last.columns + last.stride * last.own_size, Scalar(0));
-    }
+    for (Half* half : {&lower_, &upper_}) this->clear_columns_of(range, half->values);
   }
 
-  /// Where the block of two slots begins in both halves, row ≥ column in the order of elimination,
-  /// counted from the start of all values.
-  [[nodiscard]] Index place(Index column, int row) const noexcept {
-    const Front& front = forest_->fronts()[forest_->front_of(column)];
-    return front.columns + Index(forest_->offset(column)) * front.stride +
-           forest_->row_offset(column, row);
-  }
-  /// Block (row, column) of the matrix, at its place. Entries above the diagonal of the matrix do
-  /// not matter.
+  /// Block (row, column) of the matrix, at its place in both halves. Entries above the diagonal of
+  /// the matrix do not matter.
   [[nodiscard]] Block lower(Index place, Index column) noexcept {
     return {lower_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
@@ -67,35 +122,18 @@ class BlockLu {
 
   /// Factors a component in place. False when a pivot block is singular; the factor is then of no
   /// use.
-  [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  [[nodiscard]] bool factor(const FrontRange& range) noexcept { return this->factor_fronts(range); }
   /// The same with the work shared, to the same bits.
   /// @param branches  has taken on the component.
   [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
-                            Crew& crew) noexcept;
+                            Crew& crew) noexcept {
+    return this->factor_fronts(range, branches, crew);
+  }
   /// The pivots of a component's factor.
   [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
     return pivots_.spread(*forest_, range);
   }
 
-  /// x ← H⁻¹ x on a component's unknowns.
-  /// @param starts  per slot, where its unknowns start in x.
-  /// @param scratch  room for the component's largest front, in whole lanes.
-  template <typename Starts>
-  void solve(const FrontRange& range, Scalar* x, const Starts& starts,
-             Scalar* scratch) const noexcept {
-    with_passes([&](const auto& passes) {
-      detail::solve_fronts(*forest_, range, x, starts, scratch, passes);
-    });
-  }
-  /// The same with the work shared, to the same bits.
-  /// @param room  branches.room() numbers.
-  template <typename Starts>
-  void solve(const FrontRange& range, Scalar* x, const Starts& starts, Scalar* room,
-             const detail::FrontBranches& branches, Crew& crew) const noexcept {
-    with_passes([&](const auto& passes) {
-      branches.solve(range, detail::FrontSolve{*forest_, x, starts, passes}, room, crew);
-    });
-  }
   /// x ← H⁻ᵀ x, as solve().
   template <typename Starts>
   void solve_transposed(const FrontRange& range, Scalar* x, const Starts& starts,
@@ -125,7 +163,7 @@ class BlockLu {
   void solve_front_lower(int number, Scalar* x) const noexcept;
   void solve_front_lower_transposed(int number, Scalar* x) const noexcept;
 
-  const FrontForest* forest_ = nullptr;
+  using Base::forest_;
   Half lower_, upper_;
   detail::PanelPivots<Scalar> pivots_;
 };
@@ -211,22 +249,6 @@ bool BlockLu<Scalar>::factor_front(int f, const detail::RowShares& shares) noexc
   subtract_updates(front, lower_, upper_, shares);
   subtract_updates(front, upper_, lower_, shares);
   return true;
-}
-
-template <RealScalar Scalar>
-bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
-  for (int f = range.begin; f < range.end; ++f) {
-    if (!factor_front(f, {})) return false;
-  }
-  return true;
-}
-
-template <RealScalar Scalar>
-bool BlockLu<Scalar>::factor(const FrontRange& range, const detail::FrontBranches& branches,
-                             Crew& crew) noexcept {
-  return branches.factor(
-      range, crew, [this](int f) { return factor_front(f, {}); },
-      [&](int f) { return factor_front(f, detail::RowShares{&crew}); });
 }
 
 template <RealScalar Scalar>

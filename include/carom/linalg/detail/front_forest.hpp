@@ -5,7 +5,6 @@
 
 #include "carom/linalg/detail/minimum_degree.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
-#include "carom/linalg/detail/slot_order.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

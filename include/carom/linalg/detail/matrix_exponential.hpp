@@ -4,15 +4,57 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include <Eigen/Core>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/core/scalar.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/lu.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+
+/// The functions of exponential integrators of a real number, φ₀ .. φ_{Count−1}:
+/// φ₀(x) = eˣ, φ_{k+1}(x) = (φ_k(x) − 1/k!)/x, φ_k(0) = 1/k!.
+///
+/// They are the repeated integrals of an exponential: tᵏ φ_k(r t) is e^{r t} integrated k times
+/// from 0. Beyond |x| = 3 the recursion runs upwards; within, the highest one is summed as a series
+/// and the recursion runs downwards, so that no digits cancel.
+/// @tparam Count  how many, ≥ 2.
+/// @param x  any finite number [-]; a large positive one overflows as eˣ does.
+/// @note  Real-time safe: no allocation, no exception, at most 24 + 2 Count multiply-adds.
+/// @cite  hochbruck2010exponential, eq. (2.10), (2.11)
+template <int Count, RealScalar Scalar>
+[[nodiscard]] std::array<Scalar, std::size_t(Count)> phi_functions(const Scalar& x) noexcept {
+  static_assert(Count >= 2, "phi_functions: ask for at least two");
+  using std::abs, std::exp;
+  std::array<Scalar, std::size_t(Count)> phi;
+  phi[0] = exp(x);
+  const Scalar size = abs(x);
+  if (size > Scalar(3)) {
+    Scalar inverse_factorial(1);
+    for (std::size_t k = 1; k < phi.size(); ++k) {
+      phi[k] = (phi[k - 1] - inverse_factorial) / x;
+      inverse_factorial /= Scalar(double(k));
+    }
+    return phi;
+  }
+  constexpr int top = Count - 1;
+  const int terms = size < Scalar(0.05) ? 9 : size < Scalar(0.5) ? 14 : 26;
+  Scalar sum(1);  // of top! xʲ/(j + top)!, innermost term first
+  for (int j = terms; j > 0; --j) sum = Scalar(1) + x * sum * Scalar(1.0 / (j + top));
+  double factorial = 1;
+  for (int k = 2; k <= top; ++k) factorial *= k;
+  phi[std::size_t(top)] = sum / Scalar(factorial);
+  for (int k = top - 1; k > 0; --k) {
+    factorial /= k + 1;
+    phi[std::size_t(k)] = Scalar(1.0 / factorial) + x * phi[std::size_t(k) + 1];
+  }
+  return phi;
+}
 
 namespace detail {
 
@@ -182,6 +224,68 @@ class MatrixExponential {
   Growing<VectorX<Scalar>> scales_;
   MatrixX<Scalar> dense_;
   LuFactor<Scalar> lu_;
+};
+
+/// exp(A) x from products with A alone: Taylor series over equal substeps.
+///
+/// ```
+/// carom::ExponentialAction<double> action;
+/// action.prepare(n);                                          // cold
+/// action.apply([&](const auto& x, auto& out) { out.noalias() = a * x; }, norm, x);  // hot
+/// ```
+/// @cite  almohy2011computing
+template <RealScalar Scalar>
+class ExponentialAction {
+ public:
+  static constexpr double substep_norm = 2;            ///< Norm of A covered by one series.
+  static constexpr int product_limit_of_substep = 40;  ///< More terms than any series needs.
+  /// Products a substep takes in double, for choosing between this and a dense exponential.
+  static constexpr int typical_products = 22;
+
+  /// Makes memory for vectors of n numbers. Cold: allocates beyond the longest so far.
+  void prepare(Index size) {
+    term_.grow(size);
+    next_.grow(size);
+  }
+
+  /// Substeps for a matrix of a given norm.
+  [[nodiscard]] static Scalar substeps(const Scalar& norm) noexcept {
+    using std::ceil;
+    return (std::max)(Scalar(1), Scalar(ceil(norm / Scalar(substep_norm))));
+  }
+
+  /// x ← exp(A) x.
+  /// @param multiply  called as multiply(x, out): out = A x, sizes as prepared.
+  /// @param norm      bound on ‖A‖ in any norm that suits the vectors [-], ≥ 0, finite.
+  /// @return  products taken.
+  /// @note  Real-time safe once prepared, when the product is: no allocation, at most 40
+  ///        products per substep.
+  template <typename Multiply, typename Vector>
+  int apply(Multiply&& multiply, const Scalar& norm, Vector& x) noexcept {
+    CAROM_EXPECTS(x.size() == term_.size());
+    CAROM_EXPECTS(norm >= Scalar(0) && norm - norm == Scalar(0));
+    const Scalar count = substeps(norm);
+    const auto steps = static_cast<long long>(count);
+    int products = 0;
+    for (long long step = 0; step < steps; ++step) {
+      term_ = x;
+      Scalar before = std::numeric_limits<Scalar>::infinity();
+      for (int k = 1; k <= product_limit_of_substep; ++k) {
+        multiply(term_, next_);
+        ++products;
+        term_ = next_ / (count * Scalar(double(k)));
+        x += term_;
+        const Scalar size = term_.template lpNorm<Eigen::Infinity>();
+        const Scalar whole = x.template lpNorm<Eigen::Infinity>();
+        if (size + before <= std::numeric_limits<Scalar>::epsilon() / 2 * whole) break;
+        before = size;
+      }
+    }
+    return products;
+  }
+
+ private:
+  Growing<VectorX<Scalar>> term_, next_;
 };
 
 }  // namespace CAROM_ABI

@@ -6,7 +6,7 @@
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
-#include "carom/linalg/detail/shared_panels.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/solvers/rows/body_pairs.hpp"
 #include "carom/solvers/rows/edge_gains.hpp"
 #include "carom/solvers/search/body_sweep.hpp"
@@ -210,7 +210,7 @@ void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
     const PackedEdge& edge = rows_.edges()[e].packed;
     Columns<Scalar> targets[3] = {cholesky_.diagonal(edge.low_slot), {}, {}};
     if (edge.high_slot >= 0) {
-      const Index place = cholesky_.place_below(edge.low_slot, edge.high_slot);
+      const Index place = cholesky_.place(edge.low_slot, edge.high_slot);
       targets[1] = cholesky_.block(place, edge.low_slot);
       targets[2] = cholesky_.diagonal(edge.high_slot);
     }

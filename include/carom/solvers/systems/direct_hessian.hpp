@@ -39,7 +39,7 @@ class DirectHessian {
       for (Index e = island.first_edge; e < island.edge_end; ++e) {
         const PackedEdge& edge = packed.edge(e);
         if (edge.high_slot < 0) continue;
-        cross_blocks_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
+        cross_blocks_[e] = cholesky_.place(edge.low_slot, edge.high_slot);
       }
     }
     room_.resize(branches_.room());

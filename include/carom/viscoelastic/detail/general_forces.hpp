@@ -7,7 +7,6 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 

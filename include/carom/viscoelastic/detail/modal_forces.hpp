@@ -10,7 +10,7 @@
 #include <Eigen/Core>
 
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/linalg/detail/phi_functions.hpp"
+#include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/symmetric_eigen.hpp"
 
 namespace carom {
