@@ -17,9 +17,14 @@ function(carom_add_compiled_for scalar target macro folder)
   endif()
   add_library(${target} STATIC EXCLUDE_FROM_ALL
     ${folder}/contact.cpp ${folder}/convex.cpp ${folder}/coulomb.cpp ${folder}/derivatives.cpp
-    ${folder}/factors.cpp ${folder}/interior_point.cpp ${folder}/viscoelastic.cpp)
+    ${folder}/factors.cpp ${folder}/infeasibility.cpp ${folder}/interior_point.cpp
+    ${folder}/viscoelastic.cpp)
   string(REPLACE "carom_" "carom::" alias ${target})
   add_library(${alias} ALIAS ${target})
   target_link_libraries(${target} PUBLIC carom::carom PRIVATE ${ARGN})
   target_compile_definitions(${target} PUBLIC ${macro} PRIVATE CAROM_COMPILED_SCALAR=${scalar})
+  # Proofs that there is no answer are looked for rarely, and optimisation beyond -O1 does not make
+  # them faster; without it the unit compiles in half the time.
+  set_source_files_properties(${folder}/infeasibility.cpp TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_OPTIONS "$<$<AND:$<NOT:$<CONFIG:Debug>>,$<CXX_COMPILER_ID:GNU,Clang,AppleClang>>:-O1>")
 endfunction()

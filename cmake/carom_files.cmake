@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# carom::files, the readers and writers of problems in files (docs/file_formats.md): headers in io/, and
-# the two sources of FCLIB's format. That one needs HDF5 in C (Debian: libhdf5-dev); without it its
+# carom::files, the readers and writers of problems in files (docs/file_formats.md): headers and
+# sources in io/. FCLIB's format needs HDF5 in C (Debian: libhdf5-dev); without it its
 # functions throw, and say so. Compiled only if something links it.
 
 # carom_add_files(<folder that holds io/> [<target with warnings>])
@@ -13,7 +13,7 @@ function(carom_add_files folder)
   mark_as_advanced(CAROM_HDF5_INCLUDE_DIR CAROM_HDF5_LIBRARY)
 
   add_library(carom_files STATIC EXCLUDE_FROM_ALL
-    ${folder}/io/fclib_reader.cpp ${folder}/io/fclib_writer.cpp)
+    ${folder}/io/fclib_reader.cpp ${folder}/io/fclib_writer.cpp ${folder}/io/friction_dual.cpp)
   add_library(carom::files ALIAS carom_files)
   target_include_directories(carom_files PUBLIC ${folder})
   target_link_libraries(carom_files PUBLIC carom::carom PRIVATE ${ARGN})

@@ -2,6 +2,7 @@
 // libFuzzer target: any bytes as the file of `carom simulate`, of which the first steps are run.
 #include <algorithm>
 
+#include "cli/json_input.cpp"
 #include "cli/simulate_command.cpp"
 #include "cli/simulated_systems.cpp"
 #include "json_command.hpp"

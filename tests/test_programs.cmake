@@ -30,7 +30,7 @@ target_compile_options(carom_test_support INTERFACE $<$<CONFIG:Release>:$<IF:${c
 
 # <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header;
 # the solvers come from the compiled library.
-set(compiled carom::compiled carom::compiled_float)
+set(compiled carom::compiled carom::compiled_float carom_files)
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
 target_link_libraries(carom_test_precompiled PRIVATE carom_test_support ${compiled})
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
@@ -126,7 +126,6 @@ endif()
 # Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
 # what is written.
 if(TARGET carom_io_tests)
-  target_link_libraries(carom_io_tests PRIVATE carom_files)
   find_path(CAROM_FCLIB_INCLUDE_DIR fclib.h)
   find_library(CAROM_FCLIB_LIBRARY fclib)
   mark_as_advanced(CAROM_FCLIB_INCLUDE_DIR CAROM_FCLIB_LIBRARY)
@@ -144,7 +143,7 @@ endif()
 if(builds_real_time)
   file(GLOB sources CONFIGURE_DEPENDS real_time_test.cpp real_time/*_test.cpp)
   add_executable(carom_real_time_tests ${sources})
-  target_link_libraries(carom_real_time_tests PRIVATE carom_test_support)
+  target_link_libraries(carom_real_time_tests PRIVATE carom_test_support carom_files)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_link_libraries(carom_real_time_tests PRIVATE ${compiled})
     target_precompile_headers(carom_real_time_tests REUSE_FROM carom_test_precompiled)

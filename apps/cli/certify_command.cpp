@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json_input.hpp"
+#include "cli/json_output.hpp"
 #include "cli/judged_answer.hpp"
 #include "cli/table.hpp"
 #include "io/fclib_file.hpp"
@@ -180,10 +181,6 @@ std::string verdict_of(const JudgedAnswer& judged, double tolerance) {
                                       " is farthest outside of its cone"
                                 : ", and contact " + std::to_string(contact) + " is farthest off";
   return no + size + where + ".";
-}
-
-nlohmann::ordered_json json_or_null(const std::optional<double>& number) {
-  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
 std::string format_json(const JudgedAnswer& j, const std::string& verdict) {

@@ -185,7 +185,7 @@ Panel make_size_panel(const HeapTimes& times) {
 Experiment run_heap_experiment(bool brief) {
   const int steps = brief ? 10 : 50;
   const SettledHeap heap(385, steps);
-  const HeapTimes times(brief ? 4 : 8);
+  const HeapTimes times(brief ? 4 : 7);
   Experiment experiment;
   experiment.title = "A heap of spheres and boxes";
   experiment.text =

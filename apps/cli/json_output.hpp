@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "carom/core/scalar.hpp"
 
@@ -12,6 +13,10 @@ namespace carom::cli {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const double x : values) array.push_back(x);
   return array;
+}
+
+[[nodiscard]] inline nlohmann::ordered_json json_or_null(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
 }  // namespace carom::cli

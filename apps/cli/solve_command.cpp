@@ -76,10 +76,6 @@ ContactAnswer solve_file(const SolveOptions& options) {
                  (bytes.empty() ? "an empty file" : "something else"));
 }
 
-nlohmann::ordered_json json_or_null(const std::optional<double>& number) {
-  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
-}
-
 std::string format_json(const ContactAnswer& a) {
   nlohmann::ordered_json certificate{{"residual", a.residual},
                                      {"duality_gap", json_or_null(a.duality_gap)},

@@ -8,8 +8,11 @@
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/infeasibility.hpp"
+#include "carom/solvers/infeasibility_ray.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 #include "carom/solvers/sap_derivative.hpp"
+#include "carom/solvers/soften.hpp"
 #include "carom/solvers/solve_contact.hpp"
 #include "carom/viscoelastic/free_body.hpp"
 #include "carom/viscoelastic/stepper.hpp"
@@ -72,6 +75,24 @@ inline namespace CAROM_ABI {
   prefix class CoulombDerivative<Scalar>;         \
   prefix class SapDerivative<Scalar>
 
+#define CAROM_COMPILE_INFEASIBILITY(prefix, Scalar)                                        \
+  prefix InfeasibilityCertificate<Scalar> certify_infeasible<Scalar>(                      \
+      const DelassusProblem<Scalar>&, FrictionLaw, const VectorX<Scalar>&,                 \
+      const InfeasibilityOptions<Scalar>&);                                                \
+  prefix InfeasibilityCertificate<Scalar> certify_infeasible<Scalar>(                      \
+      const ContactProblem<Scalar>&, FrictionLaw, const VectorX<Scalar>&,                  \
+      const InfeasibilityOptions<Scalar>&);                                                \
+  prefix KnownSlide<Scalar> find_slide<Scalar>(const DelassusProblem<Scalar>&, Index,      \
+                                               const Vector<Scalar, 2>&);                  \
+  prefix KnownSlide<Scalar> find_slide<Scalar>(const ContactProblem<Scalar>&, Index,       \
+                                               const Vector<Scalar, 2>&);                  \
+  prefix VectorX<Scalar> refine_ray<Scalar>(const DelassusProblem<Scalar>&, FrictionLaw,   \
+                                            const std::type_identity_t<VectorX<Scalar>>&); \
+  prefix VectorX<Scalar> refine_ray<Scalar>(const ContactProblem<Scalar>&, FrictionLaw,    \
+                                            const std::type_identity_t<VectorX<Scalar>>&); \
+  prefix SoftenedAnswer<Scalar> soften<Scalar>(const ContactProblem<Scalar>&,              \
+                                               const InteriorPointOptions<Scalar>&)
+
 #define CAROM_COMPILE_VISCOELASTIC(prefix, Scalar) \
   prefix class AverageForces<Scalar>;              \
   prefix class ContactStep<Scalar>;                \
@@ -95,6 +116,7 @@ CAROM_COMPILE_CONVEX(extern template, double);
 CAROM_COMPILE_INTERIOR_POINT(extern template, double);
 CAROM_COMPILE_COULOMB(extern template, double);
 CAROM_COMPILE_DERIVATIVES(extern template, double);
+CAROM_COMPILE_INFEASIBILITY(extern template, double);
 CAROM_COMPILE_VISCOELASTIC(extern template, double);
 #endif
 #ifdef CAROM_COMPILED_FLOAT
@@ -104,6 +126,7 @@ CAROM_COMPILE_CONVEX(extern template, float);
 CAROM_COMPILE_INTERIOR_POINT(extern template, float);
 CAROM_COMPILE_COULOMB(extern template, float);
 CAROM_COMPILE_DERIVATIVES(extern template, float);
+CAROM_COMPILE_INFEASIBILITY(extern template, float);
 CAROM_COMPILE_VISCOELASTIC(extern template, float);
 #endif
 
