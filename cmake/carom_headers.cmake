@@ -78,11 +78,9 @@ set(CAROM_HEADERS
   include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/ellipsoid_section.hpp
-  include/carom/cones/detail/expect_valid.hpp
   include/carom/cones/detail/lanes.hpp
-  include/carom/cones/detail/power_of_two.hpp
+  include/carom/cones/detail/number_range.hpp
   include/carom/cones/detail/sliding.hpp
-  include/carom/cones/detail/wider_scalar.hpp
   include/carom/cones/ellipsoidal_cone.hpp
   include/carom/cones/friction_cone.hpp
   include/carom/cones/friction_cone_batch.hpp
@@ -116,17 +114,12 @@ set(CAROM_HEADERS
   include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
-  include/carom/contact/detail/delassus_rows.hpp
   include/carom/contact/detail/faults.hpp
-  include/carom/contact/detail/friction_blocks.hpp
   include/carom/contact/detail/gap_rounding.hpp
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp
-  include/carom/contact/detail/near_rigid.hpp
-  include/carom/contact/detail/own_block.hpp
   include/carom/contact/detail/projection_rounding.hpp
-  include/carom/contact/detail/unyielding.hpp
   include/carom/contact/detail/weighted_ball.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp

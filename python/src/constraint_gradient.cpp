@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
+#include "carom/contact/compliance.hpp"
 #include "carom/contact/compliance_derivative.hpp"
 #include "carom/contact/detail/block_reading.hpp"
-#include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom::python {
 namespace {

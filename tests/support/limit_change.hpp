@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/impulse_set.hpp"
 
 #include "support/problem_change.hpp"
 

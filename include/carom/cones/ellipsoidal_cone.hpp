@@ -6,9 +6,7 @@
 
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/ellipsoid_section.hpp"
-#include "carom/cones/detail/expect_valid.hpp"
-#include "carom/cones/detail/power_of_two.hpp"
-#include "carom/cones/detail/wider_scalar.hpp"
+#include "carom/cones/detail/number_range.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

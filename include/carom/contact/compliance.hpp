@@ -3,17 +3,130 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 #include <string>
+#include <type_traits>
 
 #include "carom/cones/friction_cone.hpp"
-#include "carom/contact/detail/near_rigid.hpp"
-#include "carom/contact/detail/unyielding.hpp"
 #include "carom/contact/overlap.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/core/invalid_input.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// R of a spring that is softened to a period of β steps: max(1/(δt c), (β/2π)² w).
+template <RealScalar Scalar>
+struct NearRigidWeight {
+  Scalar value;
+  Scalar by_inverse_mass;  ///< (β/2π)²: the least R per inverse mass
+  bool clamped;            ///< whether value is that least R
+
+  /// @param compliant     1/(δt c) for an impulse of −δt c per velocity.
+  /// @param near_rigid    β.
+  /// @param inverse_mass  w.
+  NearRigidWeight(const Scalar& compliant, const Scalar& near_rigid,
+                  const Scalar& inverse_mass) noexcept {
+    const Scalar turn = near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
+    by_inverse_mass = turn * turn;
+    const Scalar rigid = by_inverse_mass * inverse_mass;
+    clamped = !(compliant > rigid);
+    value = clamped ? rigid : compliant;
+  }
+};
+
+/// Whether a law with a stiffness and a Compliance has the softness of the step.
+template <typename Law>
+[[nodiscard]] bool is_soft_by_step(const Law& law) noexcept {
+  return law.compliance == std::remove_cvref_t<decltype(law.compliance)>::step;
+}
+/// Whether such a law does not give way.
+template <typename Law>
+[[nodiscard]] bool is_unyielding(const Law& law) noexcept {
+  return !is_soft_by_step(law) && !is_finite(law.stiffness);
+}
+
+/// R of rows that do not give way, for solvers that need one, as RigidContact::softness has it.
+/// @param inverse_mass  w of the rows.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar unyielding_weight(const Scalar& inverse_mass) noexcept {
+  return Scalar(1e-6) * inverse_mass;
+}
+
+/// R of the rows of a rigid joint. It is so small that joints hold, 10 t on cubes of 1 kg to
+/// micrometres, and so large that joints that contradict each other have an answer, whose impulses
+/// the type can hold beside those of the load.
+/// @param inverse_mass  w of the row.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar joint_weight(const Scalar& inverse_mass) noexcept {
+  const Scalar roundings = 64 * std::numeric_limits<Scalar>::epsilon();
+  return (roundings > Scalar(1e-8) ? roundings : Scalar(1e-8)) * inverse_mass;
+}
+
+/// v̂ of a row that does not give way: an open gap may close within the step, and a share of a
+/// penetration is taken out.
+/// @param gap    ϕ [m]; negative in penetration.
+/// @param share  of a penetration [-], in [0, 1].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar gap_velocity(const Scalar& gap, const Scalar& share,
+                                  const Scalar& time_step) noexcept {
+  return -(gap > Scalar(0) ? Scalar(1) : share) * gap / time_step;
+}
+
+/// The fault of an option that cannot act on what does not give way.
+template <typename Scalar>
+[[nodiscard]] Fault unyielding_fault(const std::string& item, const Scalar& number) {
+  return fault(item, "its default, as without a stiffness nothing gives way", number);
+}
+
+/// What is wrong with the numbers that say how a law gives way, or nothing: those that are out of
+/// range, and those that cannot act.
+/// @param usual_correction  the default of the law's `correction`.
+template <typename Law>
+[[nodiscard]] Fault yielding_fault(
+    const std::string& item, const Law& law,
+    const std::remove_cvref_t<decltype(Law::stiffness)>& usual_correction = 0) {
+  using Scalar = std::remove_cvref_t<decltype(law.stiffness)>;
+  constexpr const char* nonnegative = "a finite number >= 0";
+  if (!(law.stiffness > Scalar(0))) {
+    return fault(item + ": stiffness", "a number > 0", law.stiffness);
+  }
+  if (is_soft_by_step(law) && is_finite(law.stiffness)) {
+    return fault(item + ": stiffness", "none, as its compliance is that of the step",
+                 law.stiffness);
+  }
+  if (!is_nonnegative(law.dissipation_time)) {
+    return fault(item + ": dissipation time", nonnegative, law.dissipation_time);
+  }
+  if (!is_nonnegative(law.near_rigid)) {
+    return fault(item + ": near-rigid factor", nonnegative, law.near_rigid);
+  }
+  if (!(law.correction >= Scalar(0) && law.correction <= Scalar(1))) {
+    return fault(item + ": correction", "a number in [0, 1]", law.correction);
+  }
+  if (is_unyielding(law)) {
+    if (law.dissipation_time != Scalar(0)) {
+      return unyielding_fault(item + ": dissipation time", law.dissipation_time);
+    }
+    if (law.near_rigid != Scalar(1)) {
+      return unyielding_fault(item + ": near-rigid factor", law.near_rigid);
+    }
+    return {};
+  }
+  if (is_soft_by_step(law) && law.near_rigid == Scalar(0)) {
+    return fault(item + ": near-rigid factor", "a number > 0 where the compliance is the step's",
+                 law.near_rigid);
+  }
+  if (law.correction != usual_correction) {
+    return fault(item + ": correction", "its default, as it is of what does not give way",
+                 law.correction);
+  }
+  return {};
+}
+
+}  // namespace detail
 
 /// How far a contact or a joint gives way.
 enum class Compliance {
@@ -116,18 +229,25 @@ template <RealScalar Scalar>
   return contact;
 }
 
+namespace detail {
+
+/// What is wrong with the gap, the friction or the surface velocity of a contact, or nothing.
+template <typename Law>
+[[nodiscard]] Fault surface_fault(const std::string& item, const Law& contact) {
+  if (!is_finite(contact.gap)) return fault(item + ": gap", "a finite number", contact.gap);
+  if (!is_nonnegative(contact.friction)) {
+    return fault(item + ": friction", "a finite number >= 0", contact.friction);
+  }
+  if (all_finite(contact.surface_velocity.data(), 3)) return {};
+  return finite_fault(item + ": surface velocity", contact.surface_velocity);
+}
+
+}  // namespace detail
+
 /// What is wrong with a contact's physical data, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const CompliantContact<Scalar>& contact) {
-  constexpr const char* nonnegative = "a finite number >= 0";
-  if (!detail::is_finite(contact.gap))
-    return detail::fault(item + ": gap", "a finite number", contact.gap);
-  if (!detail::is_nonnegative(contact.friction)) {
-    return detail::fault(item + ": friction", nonnegative, contact.friction);
-  }
-  if (!detail::all_finite(contact.surface_velocity.data(), 3)) {
-    return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
-  }
+  if (Fault wrong = detail::surface_fault(item, contact); !wrong.empty()) return wrong;
   if (!detail::is_positive(contact.relative_slip)) {
     return detail::fault(item + ": relative slip", "a finite number > 0", contact.relative_slip);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/contact/compliance.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/block_reading.hpp"
-#include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "carom/contact/detail/friction_blocks.hpp"
 #include "carom/contact/detail/weighted_ball.hpp"
 #include "carom/contact/impulse_set.hpp"
 

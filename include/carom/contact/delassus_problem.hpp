@@ -12,8 +12,6 @@
 #include "carom/contact/delassus_operator.hpp"
 #include "carom/contact/detail/delassus_blocks.hpp"
 #include "carom/contact/detail/delassus_faults.hpp"
-#include "carom/contact/detail/delassus_rows.hpp"
-#include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_block.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 

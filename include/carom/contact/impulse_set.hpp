@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 
@@ -160,25 +161,70 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// The μ of an ellipsoidal cone's tangents, in their order.
-template <RealScalar Scalar>
-struct EllipsoidFriction {
-  Scalar each[5] = {};
-
-  explicit EllipsoidFriction(const ImpulseSet<Scalar>& set) noexcept {
-    const Vector3<Scalar>& mu = set.friction;
-    if (set.shape == ImpulseShape::elliptic) {
-      each[0] = mu.x(), each[1] = mu.y();
-    } else {
-      each[0] = each[1] = mu.x();
-      each[2] = each[3] = mu.y();  // of (μ, μₛ), or of (μ, μᵣ, μₛ)
-      each[4] = mu.z();
-    }
-  }
-};
 [[nodiscard]] constexpr bool is_ellipsoidal(ImpulseShape shape) noexcept {
   return shape == ImpulseShape::elliptic || shape == ImpulseShape::ellipsoidal_torsional ||
          shape == ImpulseShape::ellipsoidal_rolling;
+}
+
+/// The row of a cone's normal; −1 for intervals.
+[[nodiscard]] constexpr int normal_row(ImpulseShape shape) noexcept {
+  if (shape == ImpulseShape::intervals) return -1;
+  return shape == ImpulseShape::planar ? 1 : 2;
+}
+
+/// Rows that one normal bounds together, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
+template <RealScalar Scalar>
+struct FrictionBlock {
+  int size = 0;
+  std::array<int, 5> rows{};
+  std::array<Scalar, 5> friction{};
+
+  void add(int row, const Scalar& mu) noexcept {
+    rows[std::size_t(size)] = row;
+    friction[std::size_t(size)] = mu;
+    ++size;
+  }
+  [[nodiscard]] int row(int k) const noexcept { return rows[std::size_t(k)]; }
+  [[nodiscard]] const Scalar& mu(int k) const noexcept { return friction[std::size_t(k)]; }
+};
+
+/// The blocks of rows that a cone's normal bounds; none of intervals.
+template <RealScalar Scalar>
+class FrictionBlocks {
+ public:
+  explicit FrictionBlocks(const ImpulseSet<Scalar>& set) noexcept {
+    const int normal = normal_row(set.shape);
+    if (normal < 0) return;
+    const bool ellipsoidal = is_ellipsoidal(set.shape);
+    const Vector3<Scalar>& mu = set.friction;
+    FrictionBlock<Scalar>* block = blocks_;
+    for (int r = 0; r < set.rows; ++r) {
+      if (r == normal) continue;
+      const bool spin = r == set.rows - 1;
+      if (!ellipsoidal && (r == 3 || r == 5)) ++block;  // a block begins
+      if (r < 2) {
+        block->add(r, set.shape == ImpulseShape::elliptic ? mu(r) : mu.x());
+      } else {
+        block->add(r, spin && set.rows == 6 ? mu.z() : mu.y());
+      }
+    }
+    count_ = int(block - blocks_) + 1;
+  }
+
+  [[nodiscard]] const FrictionBlock<Scalar>* begin() const noexcept { return blocks_; }
+  [[nodiscard]] const FrictionBlock<Scalar>* end() const noexcept { return blocks_ + count_; }
+
+ private:
+  FrictionBlock<Scalar> blocks_[3];
+  int count_ = 0;
+};
+
+/// Calls visit(block) for every block of rows that one normal bounds, and returns the normal's row;
+/// −1 for intervals.
+template <RealScalar Scalar, typename Visit>
+int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
+  for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) visit(block);
+  return normal_row(set.shape);
 }
 
 /// Where the entries of a cone stand that is neither a friction cone nor ellipsoidal; the μ of its
@@ -219,9 +265,9 @@ template <RealScalar Scalar>
     const Vector3<Scalar> point = project(FrictionCone<Scalar>{set.friction(0)}, w, trial).point;
     for (int i = 0; i < 3; ++i) nearest(i) = point(i);
   } else if (detail::is_ellipsoidal(set.shape)) {
-    const detail::EllipsoidFriction<Scalar> mu(set);
-    detail::write_ellipsoid_nearest(set.rows, mu.each, weights.data(), moved.data(),
-                                    nearest.data());
+    const detail::FrictionBlocks<Scalar> tangents(set);  // one block
+    detail::write_ellipsoid_nearest(set.rows, tangents.begin()->friction.data(), weights.data(),
+                                    moved.data(), nearest.data());
   } else {
     detail::write_nearest(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
                           moved.data(), nearest.data());
@@ -265,8 +311,9 @@ template <RealScalar Scalar>
       for (int i = 0; i < 3; ++i) slope[i + 6 * j] = own(i, j);
     }
   } else if (detail::is_ellipsoidal(set.shape)) {
-    const detail::EllipsoidFriction<Scalar> mu(set);
-    detail::write_ellipsoid_slope(set.rows, mu.each, weights.data(), moved.data(), 6, slope);
+    const detail::FrictionBlocks<Scalar> tangents(set);  // one block
+    detail::write_ellipsoid_slope(set.rows, tangents.begin()->friction.data(), weights.data(),
+                                  moved.data(), 6, slope);
   } else {
     detail::write_slope(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
                         moved.data(), 6, slope);

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "carom/contact/detail/near_rigid.hpp"
+#include "carom/contact/compliance.hpp"
 #include "carom/contact/weighted_block.hpp"
 
 namespace carom {

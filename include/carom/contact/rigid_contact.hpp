@@ -88,12 +88,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const RigidContact<Scalar>& contact) {
   const auto outside = [](const Scalar& x) { return !(x >= Scalar(0) && x <= Scalar(1)); };
-  if (!detail::is_finite(contact.gap)) {
-    return detail::fault(item + ": gap", "a finite number", contact.gap);
-  }
-  if (!detail::is_nonnegative(contact.friction)) {
-    return detail::fault(item + ": friction", "a finite number >= 0", contact.friction);
-  }
+  if (Fault wrong = detail::surface_fault(item, contact); !wrong.empty()) return wrong;
   if (contact.restitution && outside(*contact.restitution)) {
     return detail::fault(item + ": restitution", "a number in [0, 1]", *contact.restitution);
   }
@@ -103,9 +98,6 @@ template <RealScalar Scalar>
   }
   if (contact.approach && !contact.restitution) {
     return detail::fault(item + ": approach", "none without a restitution", *contact.approach);
-  }
-  if (!detail::all_finite(contact.surface_velocity.data(), 3)) {
-    return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
   }
   if (outside(contact.correction)) {
     return detail::fault(item + ": correction", "a number in [0, 1]", contact.correction);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "carom/contact/compliance.hpp"
-#include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/impulse_set.hpp"
 
 namespace carom {

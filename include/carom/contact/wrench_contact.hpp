@@ -58,15 +58,9 @@ template <RealScalar Scalar>
   if (rolling) {
     friction << mu, law.rolling_friction, law.torsional_friction;
   }
-  WeightedBlock<Scalar> rows;
+  WeightedBlock<Scalar> rows = as_block(contact);
   rows.set = cone_impulses(law.shape, friction);
   rows.set.shift(2) = time_step * law.bond;
-  const auto [tangent, normal] = contact.regularization;
-  rows.regularization.template head<3>() << tangent, tangent, normal;
-  rows.bias_velocity.template head<3>() = contact.bias_velocity;
-  rows.rigid = contact.rigid;
-  rows.overlap = contact.overlap;
-  rows.overlap_velocity = contact.overlap_velocity;
   const Scalar slip =
       contact.rigid ? detail::unyielding_weight(Scalar(1)) : law.contact.relative_slip;
   if (torsional) rows.regularization(3) = slip * inverse_mass(3);

@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "carom/contact/contact_problem.hpp"
-#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/detail/body_islands.hpp"
+#include "carom/contact/impulse_set.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
@@ -70,24 +71,17 @@ class BlockScales {
     velocity_.resize(problem.impulse_count());
     inverse_mass_.resize(problem.impulse_count());
     motion_.resize(problem.body_count());
-    root_.resize(problem.body_count());
+    groups_.reset(problem.body_count());
     fastest_.assign(problem.body_count(), {});
     for (Index b = 0; b < problem.body_count(); ++b) {
       const auto [start, size] = problem.body(b);
       const Scalar* const whitened = problem.whitened_free_velocity().data() + start;
       motion_[b] = sqrt(long_dot(whitened, whitened, size));
-      root_[b] = int(b);
     }
     for (Index i = 0; i < problem.block_count(); ++i) {
       if (problem.side_count(i) < 2) continue;
-      const int a = root(problem.side_body(i, 0)), b = root(problem.side_body(i, 1));
-      root_[(std::max)(a, b)] = (std::min)(a, b);
+      groups_.join(problem.side_body(i, 0), problem.side_body(i, 1));
     }
-  }
-  [[nodiscard]] int root(Index body) noexcept {
-    int at = int(body);
-    while (root_[at] != at) at = root_[at] = root_[root_[at]];
-    return at;
   }
 
   /// The scale of a group from the motion of its bodies alone.
@@ -148,7 +142,7 @@ class BlockScales {
 
   void add_block(const ContactProblem<Scalar>& problem, Index block) {
     using std::sqrt;
-    Fastest& fastest = fastest_[root(problem.side_body(block, 0))];
+    Fastest& fastest = fastest_[groups_.lowest(problem.side_body(block, 0))];
     const bool cone = problem.shape(block) != ImpulseShape::intervals;
     const Index first_row = problem.first_row(block);
     Scalar normal(0);
@@ -173,7 +167,7 @@ class BlockScales {
   /// Raises the scales of a block to their share of what moves fastest in its island.
   void raise_block(const ContactProblem<Scalar>& problem, Index block) {
     using std::sqrt;
-    const Fastest& fastest = fastest_[root(problem.side_body(block, 0))];
+    const Fastest& fastest = fastest_[groups_.lowest(problem.side_body(block, 0))];
     const bool cone = problem.shape(block) != ImpulseShape::intervals;
     const Index first_row = problem.first_row(block);
     const auto share = Scalar(Tuning::island_share);
@@ -203,7 +197,7 @@ class BlockScales {
 
   Sequence<Scalar> velocity_, inverse_mass_;  ///< per stacked row
   Sequence<Scalar> motion_;                   ///< ‖v*‖_A of every body [√J]
-  Sequence<int> root_;                        ///< towards the lowest body of its island
+  BodyGroups groups_;                         ///< islands
   Sequence<Fastest> fastest_;                 ///< of an island, at its lowest body
 };
 

@@ -16,14 +16,39 @@ struct BodyPair {
   friend bool operator==(const BodyPair&, const BodyPair&) = default;
 };
 
+/// Bodies in groups that joins make larger. A group is named by its lowest body.
+/// @note  Allocates only beyond the largest sizes so far.
+class BodyGroups {
+ public:
+  void reserve(Index bodies) { towards_.reserve(bodies); }
+  /// Every body in a group of its own.
+  void reset(Index bodies) {
+    towards_.resize(bodies);
+    for (int b = 0; b < int(bodies); ++b) towards_[b] = b;
+  }
+  [[nodiscard]] int lowest(Index body) noexcept {
+    int at = int(body);
+    while (towards_[at] != at) at = towards_[at] = towards_[towards_[at]];
+    return at;
+  }
+  void join(Index one, Index two) noexcept {
+    const int a = lowest(one), b = lowest(two);
+    towards_[(std::max)(a, b)] = (std::min)(a, b);
+  }
+
+ private:
+  Sequence<int> towards_;  ///< per body, a lower one of its group, or itself
+};
+
 /// The islands that pairs of bodies make, in the order of their lowest bodies, and the graph of
 /// neighbours within each.
 /// @note  Allocates only beyond the largest sizes so far.
 class BodyIslands {
  public:
   void reserve(Index bodies, Index neighbours) {
-    for (Sequence<int>* numbers : {&root_, &island_of_, &local_, &first_start_, &weights_,
-                                   &members_, &sorted_, &neighbour_begin_}) {
+    groups_.reserve(bodies);
+    for (Sequence<int>* numbers :
+         {&island_of_, &local_, &first_start_, &weights_, &members_, &sorted_, &neighbour_begin_}) {
       numbers->reserve(bodies);
     }
     firsts_.reserve(bodies + 1);
@@ -57,14 +82,11 @@ class BodyIslands {
   }
 
  private:
-  [[nodiscard]] int find_root(int body) noexcept {
-    while (root_[body] != body) body = root_[body] = root_[root_[body]];
-    return body;
-  }
   void find_members(const Sequence<BodyPair>& pairs, Index body_count);
   void write_neighbours(const Sequence<BodyPair>& pairs, const Sequence<int>& sizes);
 
-  Sequence<int> root_, island_of_;
+  BodyGroups groups_;
+  Sequence<int> island_of_;
   Sequence<int> members_, firsts_;  ///< bodies by island; per island, where its own begin
   Sequence<int> local_;             ///< per body, its number among the members of its island
   Sequence<int> starts_, neighbours_, weights_, neighbour_begin_;
@@ -74,24 +96,22 @@ class BodyIslands {
 // --- implementation ---
 
 inline void BodyIslands::find_members(const Sequence<BodyPair>& pairs, Index body_count) {
-  root_.resize(body_count);
-  for (int b = 0; b < int(body_count); ++b) root_[b] = b;
+  groups_.reset(body_count);
   Sequence<int>& paired = local_;  // used first for whether a body is in a pair
   paired.assign(body_count, 0);
   for (const BodyPair& pair : pairs) {
     paired[pair.low] = 1;
     if (pair.high < 0) continue;
     paired[pair.high] = 1;
-    const int a = find_root(pair.low), b = find_root(pair.high);
-    root_[(std::max)(a, b)] = (std::min)(a, b);
+    groups_.join(pair.low, pair.high);
   }
   int islands = 0;
   members_.clear();
   island_of_.assign(body_count, -1);
   for (int b = 0; b < int(body_count); ++b) {
     if (paired[b] == 0) continue;
-    const int root = find_root(b);  // the lowest body of its island
-    island_of_[b] = root == b ? islands++ : island_of_[root];
+    const int lowest = groups_.lowest(b);
+    island_of_[b] = lowest == b ? islands++ : island_of_[lowest];
     members_.push_back(b);
   }
   sort_by_key(

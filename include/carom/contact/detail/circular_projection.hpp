@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/impulse_set.hpp"
 #include "carom/linalg/detail/rounded_number.hpp"
 
 namespace carom {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <Eigen/Core>
+
+#include "carom/contact/impulse_set.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/counting_sort.hpp"
 #include "carom/linalg/detail/sequence.hpp"
@@ -117,5 +120,118 @@ void DelassusBlocks<Scalar>::assemble(Index part_count) {
 }
 
 }  // namespace detail
+
+template <RealScalar Scalar>
+class DelassusIslands;
+
+namespace detail {
+
+/// The rows of a problem in impulses: of each contact its set, of each row q and R. They are kept
+/// in parts of three rows, of which those that a contact lacks are empty.
+template <RealScalar Scalar>
+class DelassusRows {
+ public:
+  [[nodiscard]] Index count() const noexcept { return contacts_.size(); }
+  [[nodiscard]] Index row_count() const noexcept { return row_count_; }
+  [[nodiscard]] Index part_count() const noexcept { return parts_.size(); }
+  [[nodiscard]] const ImpulseSet<Scalar>& set(Index contact) const noexcept {
+    return contacts_[contact].set;
+  }
+  /// First row of a contact in γ, u and q.
+  [[nodiscard]] Index first_row(Index contact) const noexcept {
+    return contacts_[contact].first_row;
+  }
+  [[nodiscard]] Index first_part(Index contact) const noexcept {
+    return contacts_[contact].first_part;
+  }
+  /// Parts of one contact: 1 or 2.
+  [[nodiscard]] int parts(Index contact) const noexcept { return (set(contact).rows + 2) / 3; }
+  [[nodiscard]] Index part_contact(Index part) const noexcept { return parts_[part].contact; }
+  [[nodiscard]] const Vector3<Scalar>& load(Index part) const noexcept { return parts_[part].load; }
+  [[nodiscard]] const Vector3<Scalar>& regularization(Index part) const noexcept {
+    return parts_[part].regularization;
+  }
+  /// Whether a row of a part belongs to its contact.
+  [[nodiscard]] bool present(Index part, int row) const noexcept {
+    return parts_[part].present[row];
+  }
+
+  /// Where a contact's row is: its part among all, and the row in it.
+  struct Place {
+    Index part;
+    int row;
+  };
+  [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
+    const bool planar = set(contact).shape == ImpulseShape::planar;
+    return {first_part(contact) + row / 3, planar ? (std::min)(2 * row, 2) : row % 3};
+  }
+
+  /// Rows of all contacts, spread over parts; rows that are empty become zero.
+  void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
+    parts.setZero(3 * part_count());
+    for_each_row(
+        [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
+  }
+  /// The reverse.
+  void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
+    rows.resize(row_count_);
+    for_each_row(
+        [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
+  }
+  /// Calls visit(row, place) for every row of every contact.
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const noexcept {
+    for (Index i = 0; i < count(); ++i) {
+      for (int r = 0; r < set(i).rows; ++r) visit(first_row(i) + r, place_of(i, r));
+    }
+  }
+
+ protected:
+  template <RealScalar>
+  friend class carom::DelassusIslands;
+
+  struct Contact {
+    ImpulseSet<Scalar> set;
+    int first_row, first_part;
+  };
+  struct Part {
+    int contact, number;
+    Vector3<Scalar> load = Vector3<Scalar>::Zero(), regularization = Vector3<Scalar>::Zero();
+    bool present[3] = {false, false, false};
+    SquareMatrix<Scalar, 3> diagonal = SquareMatrix<Scalar, 3>::Zero();  ///< W_ii + R
+  };
+
+  void clear_rows() noexcept {
+    contacts_.clear();
+    parts_.clear();
+    row_count_ = 0;
+  }
+  /// Appends a contact, which has been checked, and returns its number.
+  Index append_rows(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& load,
+                    const RowNumbers<Scalar>& regularization) {
+    Contact contact{set, int(row_count_), int(parts_.size())};
+    row_count_ += set.rows;
+    for (int p = 0; p < (set.rows + 2) / 3; ++p) parts_.push_back({int(contacts_.size()), p});
+    contacts_.push_back(contact);
+    for (int r = 0; r < set.rows; ++r) {
+      const auto [part, row] = place_of(count() - 1, r);
+      parts_[part].load(row) = load(r);
+      parts_[part].regularization(row) = regularization(r);
+      parts_[part].present[row] = true;
+    }
+    return count() - 1;
+  }
+  [[nodiscard]] Index contact_of_row(Index row) const noexcept {
+    const auto after = [](Index r, const Contact& contact) { return r < contact.first_row; };
+    return std::upper_bound(contacts_.begin(), contacts_.end(), row, after) - contacts_.begin() - 1;
+  }
+
+  Sequence<Contact> contacts_;
+  Sequence<Part> parts_;
+  Index row_count_ = 0;
+};
+
+}  // namespace detail
+
 }  // namespace CAROM_ABI
 }  // namespace carom

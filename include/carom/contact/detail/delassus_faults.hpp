@@ -1,13 +1,71 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <string>
 
+#include <Eigen/Core>
+
 #include "carom/contact/weighted_block.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Whether a matrix is symmetric positive semidefinite but for rounding, by elimination with the
+/// largest pivots.
+template <RealScalar Scalar, int Size>
+[[nodiscard]] bool is_semidefinite(SquareMatrix<Scalar, Size> matrix) noexcept {
+  using std::abs;
+  Scalar sum(0);
+  for (int k = 0; k < Size * Size; ++k) sum += abs(matrix.data()[k]);
+  const Scalar slack = 64 * std::numeric_limits<Scalar>::epsilon() * sum;
+  for (int c = 0; c < Size; ++c) {
+    for (int r = 0; r < c; ++r) {
+      if (!(abs(matrix(r, c) - matrix(c, r)) <= slack)) return false;
+    }
+  }
+  for (int step = 0; step < Size; ++step) {
+    int at = 0;
+    for (int i = 1; i < Size; ++i) {
+      if (matrix(i, i) > matrix(at, at)) at = i;
+    }
+    const Scalar pivot = matrix(at, at);
+    if (!(pivot > slack)) break;
+    const Vector<Scalar, Size> column = matrix.col(at);
+    for (int c = 0; c < Size; ++c) {
+      for (int r = 0; r < Size; ++r) matrix(r, c) -= column(r) * (column(c) / pivot);
+    }
+    for (int i = 0; i < Size; ++i) matrix(at, i) = matrix(i, at) = Scalar(0);
+  }
+  for (int k = 0; k < Size * Size; ++k) {
+    if (!(abs(matrix.data()[k]) <= slack)) return false;
+  }
+  return true;
+}
+
+/// W_ii + R of a contact of one part or two, zero beyond its rows.
+template <typename Problem>
+[[nodiscard]] auto own_block(const Problem& problem, Index contact) noexcept {
+  using Scalar = typename Problem::scalar_type;
+  SquareMatrix<Scalar, 6> block = SquareMatrix<Scalar, 6>::Zero();
+  const Index first = problem.first_part(contact);
+  for (int p = 0; p < problem.parts(contact); ++p) {
+    for (const auto* n = problem.begin(first + p); n != problem.end(first + p); ++n) {
+      const Index o = n->part - first;
+      if (o < 0 || o >= problem.parts(contact)) continue;
+      for (Index c = 0; c < 3; ++c) {
+        for (Index r = 0; r < 3; ++r) block(3 * p + r, 3 * o + c) = n->matrix(r, c);
+      }
+    }
+    for (Index r = 0; r < 3; ++r) {
+      block(3 * p + r, 3 * p + r) += problem.regularization(first + p)(r);
+    }
+  }
+  return block;
+}
 
 /// Says what is wrong with a contact of a DelassusProblem; empty where nothing is.
 /// @param load  as many numbers as the load was given with, or the first six.
@@ -59,5 +117,6 @@ template <typename Problem>
 }
 
 }  // namespace detail
+
 }  // namespace CAROM_ABI
 }  // namespace carom

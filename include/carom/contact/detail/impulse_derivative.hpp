@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/impulse_set.hpp"
 #include "carom/contact/weighted_block.hpp"
 
 namespace carom {

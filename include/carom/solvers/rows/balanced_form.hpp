@@ -6,7 +6,7 @@
 
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/body_touches.hpp"
-#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/impulse_set.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
