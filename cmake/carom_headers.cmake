@@ -78,7 +78,6 @@ set(CAROM_HEADERS
   include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/ellipsoid_section.hpp
-  include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/number_range.hpp
   include/carom/cones/detail/sliding.hpp
   include/carom/cones/ellipsoidal_cone.hpp
@@ -135,15 +134,12 @@ set(CAROM_HEADERS
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
-  include/carom/core/detail/device.hpp
+  include/carom/core/detail/compiler.hpp
   include/carom/core/detail/matrix_entries.hpp
   include/carom/core/detail/number_lanes.hpp
-  include/carom/core/detail/one_code.hpp
   include/carom/core/detail/plain_loops.hpp
-  include/carom/core/detail/small_matrix.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp
-  include/carom/core/detail/unroll.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp

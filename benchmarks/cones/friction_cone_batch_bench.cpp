@@ -46,12 +46,12 @@ void project_batch_shared(benchmark::State& state) {
 template <typename Scalar>
 void limit_kernel(benchmark::State& state) {
   namespace lanes = Eigen::internal;
-  using carom::detail::Lanes, carom::detail::lane_count;
+  using carom::detail::WholeRegister, carom::detail::register_size;
   ConeSamples<Scalar> s(sample_count, Sample::mixed);
   for (auto _ : state) {
-    for (std::size_t i = 0; i < sample_count; i += std::size_t(lane_count<Scalar>)) {
+    for (std::size_t i = 0; i < sample_count; i += std::size_t(register_size<Scalar>)) {
       const auto load = [i](const auto& array) {
-        return lanes::ploadu<Lanes<Scalar>>(array.data() + i);
+        return lanes::ploadu<WholeRegister<Scalar>>(array.data() + i);
       };
       const auto y1 = load(s.tangent1);
       const auto y2 = load(s.tangent2);

@@ -7,6 +7,7 @@
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/ellipsoid_section.hpp"
 #include "carom/cones/detail/number_range.hpp"
+#include "carom/cones/shared_normal_cone.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -43,9 +44,10 @@ namespace detail {
 template <typename Scalar>
 using EllipsoidWork = std::conditional_t<std::is_same_v<Scalar, float>, double, Scalar>;
 
-/// Tangents for which a projection has room: those of the cones here, or of a larger one.
-template <int Dimension>
-inline constexpr int tangent_room = Dimension > 6 ? Dimension - 1 : 5;
+/// An ellipsoidal cone of any dimension, so that one function serves all of them.
+struct EllipsoidLayout {
+  int dimension;
+};
 
 /// Everything that one projection needs, with y and R brought to order one.
 /// @tparam Room  the largest number of tangents.
@@ -155,38 +157,16 @@ struct EllipsoidProjection {
 
 /// Calls act with the EllipsoidProjection of y, computed in a wider type where the numbers ask for
 /// it.
-template <int Room, typename Scalar, typename Act>
-CAROM_DEVICE void with_ellipsoid(int dimension, const Scalar* friction, const Scalar* weights,
-                                 const Scalar* y, const Act& act) noexcept {
+template <int Entries, typename Scalar, typename Act>
+CAROM_DEVICE void with_projection(const EllipsoidLayout& cone, const Scalar* friction,
+                                  const Scalar* weights, const Scalar* y, const Act& act) noexcept {
+  constexpr int room = Entries - 1;
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (!has_moderate_range(dimension - 1, friction, dimension, weights)) [[unlikely]] {
-      return act(EllipsoidProjection<long double, Room>(dimension, friction, weights, y));
+    if (!has_moderate_range(cone.dimension - 1, friction, cone.dimension, weights)) [[unlikely]] {
+      return act(EllipsoidProjection<long double, room>(cone.dimension, friction, weights, y));
     }
   }
-  act(EllipsoidProjection<EllipsoidWork<Scalar>, Room>(dimension, friction, weights, y));
-}
-
-/// Writes the nearest point to y on an ellipsoidal cone of any dimension, and says in which region
-/// y is.
-template <int Room = 5, typename Scalar>
-CAROM_DEVICE ConeRegion write_ellipsoid_nearest(int dimension, const Scalar* friction,
-                                                const Scalar* weights, const Scalar* y,
-                                                Scalar* point) noexcept {
-  ConeRegion region{};
-  with_ellipsoid<Room>(dimension, friction, weights, y, [&](const auto& k) {
-    k.write_point(y, point);
-    region = k.region;
-  });
-  return region;
-}
-
-/// Writes the slope of that point, entry (i, j) to slope[i + step j].
-template <int Room = 5, typename Scalar>
-CAROM_DEVICE void write_ellipsoid_slope(int dimension, const Scalar* friction,
-                                        const Scalar* weights, const Scalar* y, int step,
-                                        Scalar* slope) noexcept {
-  with_ellipsoid<Room>(dimension, friction, weights, y,
-                       [&](const auto& k) { k.write_slope(step, slope); });
+  act(EllipsoidProjection<EllipsoidWork<Scalar>, room>(cone.dimension, friction, weights, y));
 }
 
 }  // namespace detail
@@ -226,8 +206,9 @@ template <RealScalar Scalar, int Dimension>
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
   ConeProjection<Scalar, Dimension> result;
-  result.region = detail::write_ellipsoid_nearest<detail::tangent_room<Dimension>>(
-      Dimension, cone.friction.data(), weights.data(), y.data(), result.point.data());
+  result.region = detail::write_nearest<detail::entry_room<EllipsoidalCone<Scalar, Dimension>>>(
+      detail::EllipsoidLayout{Dimension}, cone.friction.data(), weights.data(), y.data(),
+      result.point.data());
   return result;
 }
 
@@ -241,8 +222,9 @@ template <RealScalar Scalar, int Dimension>
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
   SquareMatrix<Scalar, Dimension> slope;
-  detail::write_ellipsoid_slope<detail::tangent_room<Dimension>>(
-      Dimension, cone.friction.data(), weights.data(), y.data(), Dimension, slope.data());
+  detail::write_slope<detail::entry_room<EllipsoidalCone<Scalar, Dimension>>>(
+      detail::EllipsoidLayout{Dimension}, cone.friction.data(), weights.data(), y.data(), Dimension,
+      slope.data());
   return slope;
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
+
 #include <Eigen/Core>
 
-#include "carom/cones/detail/lanes.hpp"
 #include "carom/cones/friction_cone.hpp"
+
+#ifdef EIGEN_VECTORIZE_AVX512
+#include <immintrin.h>
+#endif
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -37,26 +42,66 @@ struct FrictionConeBatch {
 
 namespace detail {
 
+/// As many numbers as one register holds under the caller's compiler flags; one where Eigen does
+/// not vectorise. Arithmetic on it is Eigen's (padd, pmul, ...), but for the two functions below,
+/// where Eigen's version costs more than the instruction the processor has.
+template <RealScalar Scalar>
+using WholeRegister = typename Eigen::internal::packet_traits<Scalar>::type;
+
+template <RealScalar Scalar>
+inline constexpr Index register_size = Eigen::internal::packet_traits<Scalar>::size;
+
+/// √x in every lane, correctly rounded where the processor has the instruction.
+template <RealScalar Scalar>
+[[nodiscard]] WholeRegister<Scalar> square_root(const WholeRegister<Scalar>& x) noexcept {
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (std::same_as<Scalar, double>) return _mm512_maskz_sqrt_pd(0xff, x);
+  if constexpr (std::same_as<Scalar, float>) return _mm512_maskz_sqrt_ps(0xffff, x);
+#endif
+  return Eigen::internal::psqrt(x);
+}
+
+/// Whether low ≤ smallest and largest ≤ high in every lane; false where a number is NaN.
+template <RealScalar Scalar>
+[[nodiscard]] bool all_within(const WholeRegister<Scalar>& smallest,
+                              const WholeRegister<Scalar>& largest, Scalar low,
+                              Scalar high) noexcept {
+  using namespace Eigen::internal;
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (std::same_as<Scalar, double>) {
+    return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(smallest, _mm512_set1_pd(low), _CMP_GE_OQ),
+                                   largest, _mm512_set1_pd(high), _CMP_LE_OQ) == 0xff;
+  }
+  if constexpr (std::same_as<Scalar, float>) {
+    return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(smallest, _mm512_set1_ps(low), _CMP_GE_OQ),
+                                   largest, _mm512_set1_ps(high), _CMP_LE_OQ) == 0xffff;
+  }
+#endif
+  const WholeRegister<Scalar> within = pand(pcmp_le(pset1<WholeRegister<Scalar>>(low), smallest),
+                                            pcmp_le(largest, pset1<WholeRegister<Scalar>>(high)));
+  return !predux_any(pandnot(ptrue(within), within));
+}
+
 /// The projections of as many contacts as a register holds, without branches.
 ///
 /// With k = s/(r d) in the letters of ConeNumbers, cut at 0, the three regions are one clamp:
 /// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ; outside it is the
 /// reverse.
 template <typename Scalar>
-struct LaneProjection {
-  Lanes<Scalar> tangent1, tangent2, normal;
+struct RegisterProjection {
+  WholeRegister<Scalar> tangent1, tangent2, normal;
   bool safe;  ///< whether squares and products stayed in range in every lane.
 
   /// Inputs of as many contacts as a register holds.
   struct Inputs {
-    Lanes<Scalar> y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared;
+    WholeRegister<Scalar> y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared;
   };
 
-  explicit LaneProjection(const Inputs& inputs) noexcept {
+  explicit RegisterProjection(const Inputs& inputs) noexcept {
     using namespace Eigen::internal;  // padd, pmul, ... on registers
     const auto& [y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared] = inputs;
-    const auto zero = pset1<Lanes<Scalar>>(Scalar(0));
-    const auto one = pset1<Lanes<Scalar>>(Scalar(1));
+    const auto zero = pset1<WholeRegister<Scalar>>(Scalar(0));
+    const auto one = pset1<WholeRegister<Scalar>>(Scalar(1));
     const auto tangent_squared = pmadd(y1, y1, pmadd(y2, y2, softness_squared));
     const auto tangent_norm = square_root<Scalar>(tangent_squared);
     const auto pull = pmul(mu, tangent_weight);
@@ -75,13 +120,13 @@ struct LaneProjection {
   }
 };
 
-/// Reads a per-contact number into every lane; the sharing is known at compile time.
+/// Reads per-contact numbers into a register; the sharing is known at compile time.
 template <bool Shared, typename Scalar>
-[[nodiscard]] Lanes<Scalar> load_lanes(const Scalar* data, Index i) noexcept {
+[[nodiscard]] WholeRegister<Scalar> load_register(const Scalar* data, Index i) noexcept {
   if constexpr (Shared) {
-    return Eigen::internal::pset1<Lanes<Scalar>>(*data);
+    return Eigen::internal::pset1<WholeRegister<Scalar>>(*data);
   } else {
-    return Eigen::internal::ploadu<Lanes<Scalar>>(data + i);
+    return Eigen::internal::ploadu<WholeRegister<Scalar>>(data + i);
   }
 }
 
@@ -106,8 +151,8 @@ void project_one_by_one(const FrictionConeBatch<Scalar>& batch, const TripleArra
 }
 
 template <bool SharedFriction, bool SharedWeights, RealScalar Scalar>
-void project_lanes(const FrictionConeBatch<Scalar>& batch,
-                   const TripleArrays<Scalar>& point) noexcept {
+void project_registers(const FrictionConeBatch<Scalar>& batch,
+                       const TripleArrays<Scalar>& point) noexcept {
   using Eigen::internal::ploadu, Eigen::internal::pset1, Eigen::internal::pstoreu;
   // Register stores may alias anything: without these copies every pass reads the pointers again.
   const TripleArrays<const Scalar> y = batch.impulse;
@@ -115,16 +160,16 @@ void project_lanes(const FrictionConeBatch<Scalar>& batch,
   const Scalar* const mu = batch.friction.data;
   const Scalar* const tangent_weight = batch.tangent_weight.data;
   const Scalar* const normal_weight = batch.normal_weight.data;
-  const Index whole = batch.count - batch.count % lane_count<Scalar>;
-  const auto softness_squared = pset1<Lanes<Scalar>>(batch.softness * batch.softness);
-  for (Index i = 0; i < whole; i += lane_count<Scalar>) {
-    const LaneProjection<Scalar> projected(
-        {ploadu<Lanes<Scalar>>(y.tangent1 + i), ploadu<Lanes<Scalar>>(y.tangent2 + i),
-         ploadu<Lanes<Scalar>>(y.normal + i), load_lanes<SharedFriction>(mu, i),
-         load_lanes<SharedWeights>(tangent_weight, i), load_lanes<SharedWeights>(normal_weight, i),
-         softness_squared});
+  const Index whole = batch.count - batch.count % register_size<Scalar>;
+  const auto softness_squared = pset1<WholeRegister<Scalar>>(batch.softness * batch.softness);
+  for (Index i = 0; i < whole; i += register_size<Scalar>) {
+    const RegisterProjection<Scalar> projected(
+        {ploadu<WholeRegister<Scalar>>(y.tangent1 + i),
+         ploadu<WholeRegister<Scalar>>(y.tangent2 + i), ploadu<WholeRegister<Scalar>>(y.normal + i),
+         load_register<SharedFriction>(mu, i), load_register<SharedWeights>(tangent_weight, i),
+         load_register<SharedWeights>(normal_weight, i), softness_squared});
     if (!projected.safe) [[unlikely]] {
-      project_one_by_one(batch, point, i, i + lane_count<Scalar>);
+      project_one_by_one(batch, point, i, i + register_size<Scalar>);
       continue;
     }
     pstoreu(out.tangent1 + i, projected.tangent1);
@@ -151,10 +196,10 @@ void project(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>&
   CAROM_EXPECTS(batch.tangent_weight.shared == batch.normal_weight.shared);
   const bool shared_friction = batch.friction.shared;
   const bool shared_weights = batch.tangent_weight.shared;
-  if (shared_friction && shared_weights) return detail::project_lanes<true, true>(batch, point);
-  if (shared_friction) return detail::project_lanes<true, false>(batch, point);
-  if (shared_weights) return detail::project_lanes<false, true>(batch, point);
-  return detail::project_lanes<false, false>(batch, point);
+  if (shared_friction && shared_weights) return detail::project_registers<true, true>(batch, point);
+  if (shared_friction) return detail::project_registers<true, false>(batch, point);
+  if (shared_weights) return detail::project_registers<false, true>(batch, point);
+  return detail::project_registers<false, false>(batch, point);
 }
 
 }  // namespace CAROM_ABI

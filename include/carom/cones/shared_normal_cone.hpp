@@ -45,7 +45,7 @@ struct ConeLayout {
 /// Blocks and entries for which SharedNormal has room: those of the cones here, or of a larger one.
 template <SharedNormalCone Cone>
 inline constexpr int block_room = Cone::blocks.size() > 3 ? int(Cone::blocks.size()) : 3;
-template <SharedNormalCone Cone>
+template <typename Cone>
 inline constexpr int entry_room = Cone::dimension > 6 ? Cone::dimension : 6;
 
 template <SharedNormalCone Cone>
@@ -204,9 +204,8 @@ CAROM_DEVICE void expect_valid([[maybe_unused]] const ConeLayout<Blocks>& cone,
 
 /// Calls act with the SharedNormal of y, computed in a wider type where the numbers ask for it.
 template <int Entries, typename Scalar, int Blocks, typename Act>
-CAROM_DEVICE void with_shared_normal(const ConeLayout<Blocks>& cone, const Scalar* bounds,
-                                     const Scalar* weights, const Scalar* y,
-                                     const Act& act) noexcept {
+CAROM_DEVICE void with_projection(const ConeLayout<Blocks>& cone, const Scalar* bounds,
+                                  const Scalar* weights, const Scalar* y, const Act& act) noexcept {
   expect_valid(cone, bounds, weights, y);
   if (!has_moderate_range(cone.block_count, bounds, cone.dimension, weights)) [[unlikely]] {
     using Wide = typename WiderScalar<Scalar>::type;
@@ -216,13 +215,14 @@ CAROM_DEVICE void with_shared_normal(const ConeLayout<Blocks>& cone, const Scala
 }
 
 /// Writes the nearest point to y, and says in which region y is.
-/// @param bounds  μ_b.
-template <int Entries = 6, typename Scalar, int Blocks>
-CAROM_DEVICE ConeRegion write_nearest(const ConeLayout<Blocks>& cone, const Scalar* bounds,
+/// @param cone    a ConeLayout, or an EllipsoidLayout.
+/// @param bounds  its μ.
+template <int Entries = 6, typename Layout, typename Scalar>
+CAROM_DEVICE ConeRegion write_nearest(const Layout& cone, const Scalar* bounds,
                                       const Scalar* weights, const Scalar* y,
                                       Scalar* point) noexcept {
   ConeRegion region{};
-  with_shared_normal<Entries>(cone, bounds, weights, y, [&](const auto& k) {
+  with_projection<Entries>(cone, bounds, weights, y, [&](const auto& k) {
     k.write_point(y, point);
     region = k.region;
   });
@@ -230,12 +230,11 @@ CAROM_DEVICE ConeRegion write_nearest(const ConeLayout<Blocks>& cone, const Scal
 }
 
 /// Writes the slope of the nearest point, entry (i, j) to slope[i + step j].
-template <int Entries = 6, typename Scalar, int Blocks>
-CAROM_DEVICE void write_slope(const ConeLayout<Blocks>& cone, const Scalar* bounds,
-                              const Scalar* weights, const Scalar* y, int step,
-                              Scalar* slope) noexcept {
-  with_shared_normal<Entries>(cone, bounds, weights, y,
-                              [&](const auto& k) { k.write_slope(step, slope); });
+template <int Entries = 6, typename Layout, typename Scalar>
+CAROM_DEVICE void write_slope(const Layout& cone, const Scalar* bounds, const Scalar* weights,
+                              const Scalar* y, int step, Scalar* slope) noexcept {
+  with_projection<Entries>(cone, bounds, weights, y,
+                           [&](const auto& k) { k.write_slope(step, slope); });
 }
 
 }  // namespace detail

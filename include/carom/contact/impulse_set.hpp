@@ -242,6 +242,14 @@ int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept
   }
 }
 
+/// Calls act(layout, μ) with how the entries of a cone stand that is no friction cone.
+template <RealScalar Scalar, typename Act>
+void with_layout(const ImpulseSet<Scalar>& set, const Act& act) noexcept {
+  if (!is_ellipsoidal(set.shape)) return act(shared_layout(set.shape), set.friction.data());
+  const FrictionBlocks<Scalar> tangents(set);  // one block
+  act(EllipsoidLayout{set.rows}, tangents.begin()->friction.data());
+}
+
 }  // namespace detail
 
 /// P(y) = argmin ½ (γ − y)ᵀ R (γ − y) over the set, R = diag(weights).
@@ -264,13 +272,10 @@ template <RealScalar Scalar>
         w(weights(0), weights(1), weights(2));
     const Vector3<Scalar> point = project(FrictionCone<Scalar>{set.friction(0)}, w, trial).point;
     for (int i = 0; i < 3; ++i) nearest(i) = point(i);
-  } else if (detail::is_ellipsoidal(set.shape)) {
-    const detail::FrictionBlocks<Scalar> tangents(set);  // one block
-    detail::write_ellipsoid_nearest(set.rows, tangents.begin()->friction.data(), weights.data(),
-                                    moved.data(), nearest.data());
   } else {
-    detail::write_nearest(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
-                          moved.data(), nearest.data());
+    detail::with_layout(set, [&](const auto& cone, const Scalar* mu) {
+      detail::write_nearest(cone, mu, weights.data(), moved.data(), nearest.data());
+    });
   }
   for (int i = 0; i < set.rows; ++i) nearest(i) -= set.shift(i);
   return nearest;
@@ -310,13 +315,10 @@ template <RealScalar Scalar>
     for (int j = 0; j < 3; ++j) {
       for (int i = 0; i < 3; ++i) slope[i + 6 * j] = own(i, j);
     }
-  } else if (detail::is_ellipsoidal(set.shape)) {
-    const detail::FrictionBlocks<Scalar> tangents(set);  // one block
-    detail::write_ellipsoid_slope(set.rows, tangents.begin()->friction.data(), weights.data(),
-                                  moved.data(), 6, slope);
   } else {
-    detail::write_slope(detail::shared_layout(set.shape), set.friction.data(), weights.data(),
-                        moved.data(), 6, slope);
+    detail::with_layout(set, [&](const auto& cone, const Scalar* mu) {
+      detail::write_slope(cone, mu, weights.data(), moved.data(), 6, slope);
+    });
   }
   for (int j = 0; j < set.rows; ++j) {
     for (int i = 0; i < set.rows; ++i) {

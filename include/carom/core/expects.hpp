@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/core/detail/device.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/version.hpp"
 
 /// @file

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "carom/contact/dual.hpp"
-#include "carom/core/detail/one_code.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/solvers/answer/certificate_map.hpp"
 #include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/answer/certificate_rounding.hpp"

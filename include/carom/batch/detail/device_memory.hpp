@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "carom/batch/detail/batch_memory.hpp"
-#include "carom/core/detail/device.hpp"
+#include "carom/core/detail/compiler.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/batch/detail/device_call.hpp"
-#include "carom/core/detail/device.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 
 namespace carom {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "carom/core/detail/device.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 
 #if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)

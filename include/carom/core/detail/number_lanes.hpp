@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/core/detail/unroll.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/scalar.hpp"
 
 /// @file

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/core/detail/unroll.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/scalar.hpp"
 
 /// @file

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/detail/plain_loops.hpp"
-#include "carom/core/detail/unroll.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {

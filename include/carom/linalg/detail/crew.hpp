@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "carom/core/detail/one_code.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 #include "carom/core/scalar.hpp"
 

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "carom/core/detail/compiler.hpp"
 #include "carom/core/detail/number_lanes.hpp"
-#include "carom/core/detail/unroll.hpp"
 #include "carom/linalg/detail/crew.hpp"
 
 namespace carom {

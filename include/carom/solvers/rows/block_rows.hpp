@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/core/detail/small_matrix.hpp"
+#include "carom/core/detail/small_vector.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {

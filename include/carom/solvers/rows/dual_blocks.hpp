@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "carom/core/detail/unroll.hpp"
+#include "carom/core/detail/compiler.hpp"
 #include "carom/solvers/rows/local_rows.hpp"
 #include "carom/solvers/rows/local_triple.hpp"
 #include "carom/solvers/search/dual_iterate.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "carom/cones/detail/lanes.hpp"
 #include "carom/contact/detail/block_order.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/linalg/detail/sequence.hpp"
@@ -49,7 +48,8 @@ class SmallProblem {
     array_count = predicted_direction + 2
   };
   /// Contacts are padded to whole registers of this many.
-  static constexpr Index contact_lanes = (std::max)(row_lanes, Index(lane_count<Scalar>));
+  static constexpr Index contact_lanes =
+      (std::max)(row_lanes, Index(Eigen::internal::packet_traits<Scalar>::size));
 
   /// Room for small problems of no more velocities and contacts.
   void reserve(Index velocities, Index contacts) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/core/detail/device.hpp"
+#include "carom/core/detail/compiler.hpp"
 
 #include <string>
 
 #include "support/catch.hpp"
 
-namespace device_test {
+namespace compiler_test {
 
 #define CAROM_TEST_TEXT_OF(name) #name
 #define CAROM_TEST_TEXT(name) CAROM_TEST_TEXT_OF(name)
@@ -14,9 +14,10 @@ CAROM_DEVICE constexpr int twice(int x) noexcept {
   return 2 * x;
 }
 
-TEST_CASE("device: the macro is nothing to a compiler of ordinary processors", "[core][example]") {
+TEST_CASE("compiler: the macro is nothing to a compiler of ordinary processors",
+          "[core][example]") {
   CHECK(std::string(CAROM_TEST_TEXT(CAROM_DEVICE)).empty());
   CHECK(twice(3) == 6);
 }
 
-}  // namespace device_test
+}  // namespace compiler_test
