@@ -119,7 +119,6 @@ set(CAROM_HEADERS
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp
   include/carom/contact/detail/projection_rounding.hpp
-  include/carom/contact/detail/weighted_ball.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
   include/carom/contact/impulse_memory.hpp

@@ -75,11 +75,9 @@ template <RealScalar Scalar>
   return -(gap > Scalar(0) ? Scalar(1) : share) * gap / time_step;
 }
 
-/// The fault of an option that cannot act on what does not give way.
-template <typename Scalar>
-[[nodiscard]] Fault unyielding_fault(const std::string& item, const Scalar& number) {
-  return fault(item, "its default, as without a stiffness nothing gives way", number);
-}
+/// What an option that cannot act on what does not give way should be.
+inline constexpr const char* unyielding_default =
+    "its default, as without a stiffness nothing gives way";
 
 /// What is wrong with the numbers that say how a law gives way, or nothing: those that are out of
 /// range, and those that cannot act.
@@ -89,41 +87,23 @@ template <typename Law>
     const std::string& item, const Law& law,
     const std::remove_cvref_t<decltype(Law::stiffness)>& usual_correction = 0) {
   using Scalar = std::remove_cvref_t<decltype(law.stiffness)>;
-  constexpr const char* nonnegative = "a finite number >= 0";
-  if (!(law.stiffness > Scalar(0))) {
-    return fault(item + ": stiffness", "a number > 0", law.stiffness);
-  }
-  if (is_soft_by_step(law) && is_finite(law.stiffness)) {
-    return fault(item + ": stiffness", "none, as its compliance is that of the step",
-                 law.stiffness);
-  }
-  if (!is_nonnegative(law.dissipation_time)) {
-    return fault(item + ": dissipation time", nonnegative, law.dissipation_time);
-  }
-  if (!is_nonnegative(law.near_rigid)) {
-    return fault(item + ": near-rigid factor", nonnegative, law.near_rigid);
-  }
-  if (!(law.correction >= Scalar(0) && law.correction <= Scalar(1))) {
-    return fault(item + ": correction", "a number in [0, 1]", law.correction);
-  }
-  if (is_unyielding(law)) {
-    if (law.dissipation_time != Scalar(0)) {
-      return unyielding_fault(item + ": dissipation time", law.dissipation_time);
-    }
-    if (law.near_rigid != Scalar(1)) {
-      return unyielding_fault(item + ": near-rigid factor", law.near_rigid);
-    }
-    return {};
-  }
-  if (is_soft_by_step(law) && law.near_rigid == Scalar(0)) {
-    return fault(item + ": near-rigid factor", "a number > 0 where the compliance is the step's",
-                 law.near_rigid);
-  }
-  if (law.correction != usual_correction) {
-    return fault(item + ": correction", "its default, as it is of what does not give way",
-                 law.correction);
-  }
-  return {};
+  const bool rigid = is_unyielding(law), by_step = is_soft_by_step(law);
+  return Checks(item)
+      .expect(law.stiffness > Scalar(0), ": stiffness", "a number > 0", law.stiffness)
+      .expect(!by_step || !is_finite(law.stiffness), ": stiffness",
+              "none, as its compliance is that of the step", law.stiffness)
+      .nonnegative(": dissipation time", law.dissipation_time)
+      .nonnegative(": near-rigid factor", law.near_rigid)
+      .share(": correction", law.correction)
+      .expect(!rigid || law.dissipation_time == Scalar(0), ": dissipation time", unyielding_default,
+              law.dissipation_time)
+      .expect(!rigid || law.near_rigid == Scalar(1), ": near-rigid factor", unyielding_default,
+              law.near_rigid)
+      .expect(!by_step || law.near_rigid > Scalar(0), ": near-rigid factor",
+              "a number > 0 where the compliance is the step's", law.near_rigid)
+      .expect(rigid || law.correction == usual_correction, ": correction",
+              "its default, as it is of what does not give way", law.correction)
+      .fault();
 }
 
 }  // namespace detail
@@ -231,15 +211,13 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// What is wrong with the gap, the friction or the surface velocity of a contact, or nothing.
+/// Checks of the gap, the friction and the surface velocity of a contact.
 template <typename Law>
-[[nodiscard]] Fault surface_fault(const std::string& item, const Law& contact) {
-  if (!is_finite(contact.gap)) return fault(item + ": gap", "a finite number", contact.gap);
-  if (!is_nonnegative(contact.friction)) {
-    return fault(item + ": friction", "a finite number >= 0", contact.friction);
-  }
-  if (all_finite(contact.surface_velocity.data(), 3)) return {};
-  return finite_fault(item + ": surface velocity", contact.surface_velocity);
+[[nodiscard]] Checks contact_checks(const std::string& item, const Law& contact) {
+  return Checks(item)
+      .finite(": gap", contact.gap)
+      .nonnegative(": friction", contact.friction)
+      .all_finite(": surface velocity", contact.surface_velocity);
 }
 
 }  // namespace detail
@@ -247,32 +225,25 @@ template <typename Law>
 /// What is wrong with a contact's physical data, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const CompliantContact<Scalar>& contact) {
-  if (Fault wrong = detail::surface_fault(item, contact); !wrong.empty()) return wrong;
-  if (!detail::is_positive(contact.relative_slip)) {
-    return detail::fault(item + ": relative slip", "a finite number > 0", contact.relative_slip);
-  }
-  if (detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3)) {
-    return detail::unyielding_fault(item + ": relative slip", contact.relative_slip);
-  }
+  const bool idle = detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3);
+  const Fault own =
+      detail::contact_checks(item, contact)
+          .positive(": relative slip", contact.relative_slip)
+          .expect(!idle, ": relative slip", detail::unyielding_default, contact.relative_slip)
+          .fault();
+  if (!own.empty()) return own;
   return detail::yielding_fault(item, contact, Scalar(usual_overlap_share));
 }
 
 /// What is wrong with a contact's weights, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const WeightedContact<Scalar>& contact) {
-  if (!detail::is_nonnegative(contact.friction)) {
-    return detail::fault(item + ": friction", "a finite number >= 0", contact.friction);
-  }
-  if (!detail::is_positive(contact.regularization.tangent)) {
-    return detail::fault(item + ": tangential regularization", "a finite number > 0",
-                         contact.regularization.tangent);
-  }
-  if (!detail::is_positive(contact.regularization.normal)) {
-    return detail::fault(item + ": normal regularization", "a finite number > 0",
-                         contact.regularization.normal);
-  }
-  if (detail::all_finite(contact.bias_velocity.data(), 3)) return {};
-  return detail::finite_fault(item + ": bias velocity", contact.bias_velocity);
+  return detail::Checks(item)
+      .nonnegative(": friction", contact.friction)
+      .positive(": tangential regularization", contact.regularization.tangent)
+      .positive(": normal regularization", contact.regularization.normal)
+      .all_finite(": bias velocity", contact.bias_velocity)
+      .fault();
 }
 
 }  // namespace CAROM_ABI

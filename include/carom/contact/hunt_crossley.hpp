@@ -75,15 +75,12 @@ template <RealScalar Scalar>
 /// What is wrong with the contact's data, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const HuntCrossleyContact<Scalar>& contact) {
-  if (!detail::is_positive(contact.stiffness)) {
-    return detail::fault(item + ": stiffness", "a finite number > 0", contact.stiffness);
-  }
-  if (!detail::is_nonnegative(contact.dissipation)) {
-    return detail::fault(item + ": dissipation", "a finite number >= 0", contact.dissipation);
-  }
-  if (!detail::is_finite(contact.normal_velocity)) {
-    return detail::fault(item + ": normal velocity", "a finite number", contact.normal_velocity);
-  }
+  const Fault own = detail::Checks(item)
+                        .positive(": stiffness", contact.stiffness)
+                        .nonnegative(": dissipation", contact.dissipation)
+                        .finite(": normal velocity", contact.normal_velocity)
+                        .fault();
+  if (!own.empty()) return own;
   return law_fault(item, CompliantContact<Scalar>{.gap = contact.gap,
                                                   .stiffness = contact.stiffness,
                                                   .friction = contact.friction,

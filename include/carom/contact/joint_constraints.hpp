@@ -83,12 +83,6 @@ template <RealScalar Scalar>
   return one_row(set, spring.regularization, spring.bias_velocity, rigid);
 }
 
-/// What is wrong with an effort that bounds, or nothing.
-template <RealScalar Scalar>
-[[nodiscard]] Fault effort_fault(const std::string& item, const char* name, const Scalar& effort) {
-  return effort >= Scalar(0) ? Fault{} : fault(item + name, "a number >= 0", effort);
-}
-
 }  // namespace detail
 
 /// Turns a joint's law into R and v̂.
@@ -143,59 +137,49 @@ template <RealScalar Scalar>
 /// What is wrong with a joint's law, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const JointLimit<Scalar>& limit) {
-  if (!detail::is_finite(limit.gap)) {
-    return detail::fault(item + ": gap", "a finite number", limit.gap);
-  }
-  return detail::yielding_fault(item, limit);
+  const Fault gap = detail::Checks(item).finite(": gap", limit.gap).fault();
+  return gap.empty() ? detail::yielding_fault(item, limit) : gap;
 }
 
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const DryFriction<Scalar>& friction) {
-  if (!detail::is_nonnegative(friction.relative_slip)) {
-    return detail::fault(item + ": relative slip", "a finite number >= 0", friction.relative_slip);
-  }
-  return detail::effort_fault(item, ": effort limit", friction.effort_limit);
+  return detail::Checks(item)
+      .nonnegative(": relative slip", friction.relative_slip)
+      .expect(friction.effort_limit >= Scalar(0), ": effort limit", "a number >= 0",
+              friction.effort_limit)
+      .fault();
 }
 
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const Motor<Scalar>& motor) {
-  if (!detail::is_finite(motor.position_error)) {
-    return detail::fault(item + ": position error", "a finite number", motor.position_error);
-  }
-  if (!detail::is_finite(motor.wanted_velocity)) {
-    return detail::fault(item + ": wanted velocity", "a finite number", motor.wanted_velocity);
-  }
-  if (!detail::is_nonnegative(motor.position_gain)) {
-    return detail::fault(item + ": position gain", "a finite number >= 0", motor.position_gain);
-  }
-  if (!detail::is_nonnegative(motor.velocity_gain)) {
-    return detail::fault(item + ": velocity gain", "a finite number >= 0", motor.velocity_gain);
-  }
-  if (motor.position_gain == Scalar(0) && motor.velocity_gain == Scalar(0)) {
-    return detail::fault(item + ": velocity gain", "a number > 0 when the position gain is 0",
-                         motor.velocity_gain);
-  }
-  if (motor.position_gain == Scalar(0) && motor.position_error != Scalar(0)) {
-    return detail::fault(item + ": position error", "0 without a position gain",
-                         motor.position_error);
-  }
-  if (motor.velocity_gain == Scalar(0) && motor.wanted_velocity != Scalar(0)) {
-    return detail::fault(item + ": wanted velocity", "0 without a velocity gain",
-                         motor.wanted_velocity);
-  }
-  if (!detail::is_nonnegative(motor.near_rigid)) {
-    return detail::fault(item + ": near-rigid factor", "a finite number >= 0", motor.near_rigid);
-  }
-  return detail::effort_fault(item, ": effort limit", motor.effort_limit);
+  const bool has_position = motor.position_gain != Scalar(0);
+  const bool has_velocity = motor.velocity_gain != Scalar(0);
+  return detail::Checks(item)
+      .finite(": position error", motor.position_error)
+      .finite(": wanted velocity", motor.wanted_velocity)
+      .nonnegative(": position gain", motor.position_gain)
+      .nonnegative(": velocity gain", motor.velocity_gain)
+      .expect(has_position || has_velocity, ": velocity gain",
+              "a number > 0 when the position gain is 0", motor.velocity_gain)
+      .expect(has_position || motor.position_error == Scalar(0), ": position error",
+              "0 without a position gain", motor.position_error)
+      .expect(has_velocity || motor.wanted_velocity == Scalar(0), ": wanted velocity",
+              "0 without a velocity gain", motor.wanted_velocity)
+      .nonnegative(": near-rigid factor", motor.near_rigid)
+      .expect(motor.effort_limit >= Scalar(0), ": effort limit", "a number >= 0",
+              motor.effort_limit)
+      .fault();
 }
 
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const Tendon<Scalar>& tendon) {
-  if (!detail::is_finite(tendon.stretch)) {
-    return detail::fault(item + ": stretch", "a finite number", tendon.stretch);
-  }
+  const detail::Checks stretch = detail::Checks(item).finite(": stretch", tendon.stretch);
+  if (!stretch.fault().empty()) return stretch.fault();
   if (Fault spring = detail::yielding_fault(item, tendon); !spring.empty()) return spring;
-  return detail::effort_fault(item, ": tension limit", tendon.tension_limit);
+  return detail::Checks(item)
+      .expect(tendon.tension_limit >= Scalar(0), ": tension limit", "a number >= 0",
+              tendon.tension_limit)
+      .fault();
 }
 
 }  // namespace CAROM_ABI

@@ -87,25 +87,17 @@ template <RealScalar Scalar>
 /// What is wrong with a rigid contact's data, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const RigidContact<Scalar>& contact) {
-  const auto outside = [](const Scalar& x) { return !(x >= Scalar(0) && x <= Scalar(1)); };
-  if (Fault wrong = detail::surface_fault(item, contact); !wrong.empty()) return wrong;
-  if (contact.restitution && outside(*contact.restitution)) {
-    return detail::fault(item + ": restitution", "a number in [0, 1]", *contact.restitution);
-  }
-  if (contact.approach && !detail::is_nonnegative(*contact.approach)) {
-    return detail::fault(item + ": approach", "a finite number >= 0, 0 where the gap opens",
-                         *contact.approach);
-  }
-  if (contact.approach && !contact.restitution) {
-    return detail::fault(item + ": approach", "none without a restitution", *contact.approach);
-  }
-  if (outside(contact.correction)) {
-    return detail::fault(item + ": correction", "a number in [0, 1]", contact.correction);
-  }
-  if (!detail::is_positive(contact.softness)) {
-    return detail::fault(item + ": softness", "a finite number > 0", contact.softness);
-  }
-  return {};
+  const Scalar restitution = contact.restitution.value_or(Scalar(0));
+  const Scalar approach = contact.approach.value_or(Scalar(0));
+  return detail::contact_checks(item, contact)
+      .share(": restitution", restitution)
+      .expect(detail::is_nonnegative(approach), ": approach",
+              "a finite number >= 0, 0 where the gap opens", approach)
+      .expect(contact.restitution || !contact.approach, ": approach", "none without a restitution",
+              approach)
+      .share(": correction", contact.correction)
+      .positive(": softness", contact.softness)
+      .fault();
 }
 
 }  // namespace CAROM_ABI

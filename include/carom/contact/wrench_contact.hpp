@@ -83,18 +83,14 @@ template <RealScalar Scalar>
   const bool rolls = full || law.shape == Shape::spinless_rolling;
   const bool spins =
       full || law.shape == Shape::torsional || law.shape == Shape::ellipsoidal_torsional;
-  if (!rolls && law.rolling_friction != Scalar(0)) {
-    return fault(item + ": rolling friction", "0 of a shape without rolling", law.rolling_friction);
-  }
-  if (!spins && law.torsional_friction != Scalar(0)) {
-    return fault(item + ": torsional friction", "0 of a shape without torsion",
-                 law.torsional_friction);
-  }
-  if (law.shape != Shape::elliptic && law.second_friction) {
-    return fault(item + ": second friction", "none but of the elliptic shape",
-                 *law.second_friction);
-  }
-  return {};
+  return Checks(item)
+      .expect(rolls || law.rolling_friction == Scalar(0), ": rolling friction",
+              "0 of a shape without rolling", law.rolling_friction)
+      .expect(spins || law.torsional_friction == Scalar(0), ": torsional friction",
+              "0 of a shape without torsion", law.torsional_friction)
+      .expect(law.shape == Shape::elliptic || !law.second_friction, ": second friction",
+              "none but of the elliptic shape", law.second_friction.value_or(Scalar(0)))
+      .fault();
 }
 
 }  // namespace detail
@@ -105,17 +101,13 @@ template <RealScalar Scalar>
   if (Fault contact = law_fault(item, law.contact); !contact.empty()) return contact;
   if (law.shape == ImpulseShape::intervals) return item + ": shape: expected a cone, got intervals";
   if (law.shape == ImpulseShape::planar) return item + ": shape: expected one in space, got planar";
-  const auto check = [&](const char* name, const Scalar& number) {
-    return detail::is_nonnegative(number)
-               ? Fault{}
-               : detail::fault(item + name, "a finite number >= 0", number);
-  };
-  if (Fault f = check(": rolling friction", law.rolling_friction); !f.empty()) return f;
-  if (Fault f = check(": torsional friction", law.torsional_friction); !f.empty()) return f;
-  if (law.second_friction) {
-    if (Fault f = check(": second friction", *law.second_friction); !f.empty()) return f;
-  }
-  if (Fault f = check(": bond", law.bond); !f.empty()) return f;
+  const Fault own = detail::Checks(item)
+                        .nonnegative(": rolling friction", law.rolling_friction)
+                        .nonnegative(": torsional friction", law.torsional_friction)
+                        .nonnegative(": second friction", law.second_friction.value_or(Scalar(0)))
+                        .nonnegative(": bond", law.bond)
+                        .fault();
+  if (!own.empty()) return own;
   return detail::unused_friction_fault(item, law);
 }
 

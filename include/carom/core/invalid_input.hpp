@@ -99,6 +99,51 @@ template <RealScalar Scalar>
   return is_finite(x) && x > Scalar(0);
 }
 
+/// Checks of an item's numbers: the first that fails is what is wrong with the item.
+///
+/// Names follow the item in the sentence, as in "contact 3" + ": gap".
+class Checks {
+ public:
+  explicit Checks(const std::string& item) noexcept : item_(item) {}
+
+  template <typename Number>
+  Checks& expect(bool holds, const char* name, const char* expected, const Number& got) {
+    if (!holds && first_.empty()) first_ = detail::fault(item_ + name, expected, got);
+    return *this;
+  }
+  template <RealScalar Scalar>
+  Checks& finite(const char* name, const Scalar& x) {
+    return expect(is_finite(x), name, "a finite number", x);
+  }
+  template <RealScalar Scalar>
+  Checks& nonnegative(const char* name, const Scalar& x) {
+    return expect(is_nonnegative(x), name, "a finite number >= 0", x);
+  }
+  template <RealScalar Scalar>
+  Checks& positive(const char* name, const Scalar& x) {
+    return expect(is_positive(x), name, "a finite number > 0", x);
+  }
+  /// A number in [0, 1].
+  template <RealScalar Scalar>
+  Checks& share(const char* name, const Scalar& x) {
+    return expect(x >= Scalar(0) && x <= Scalar(1), name, "a number in [0, 1]", x);
+  }
+  /// A vector of finite numbers.
+  template <typename Derived>
+  Checks& all_finite(const char* name, const Eigen::MatrixBase<Derived>& vector) {
+    for (Index i = 0; i < vector.size(); ++i) {
+      if (first_.empty() && !is_finite(vector(i))) first_ = finite_fault(item_ + name, vector);
+    }
+    return *this;
+  }
+
+  [[nodiscard]] const Fault& fault() const noexcept { return first_; }
+
+ private:
+  const std::string& item_;
+  Fault first_;
+};
+
 /// What is wrong with a matrix that should be symmetric positive definite, pivots not tested.
 /// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
 template <RealScalar Scalar>
