@@ -102,7 +102,6 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/block_error.hpp
-  include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/block_scales.hpp
   include/carom/contact/detail/body_islands.hpp
@@ -176,7 +175,6 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/block_cholesky.hpp
   include/carom/linalg/detail/block_incomplete_cholesky.hpp
   include/carom/linalg/detail/block_lu.hpp
-  include/carom/linalg/detail/block_symmetric.hpp
   include/carom/linalg/detail/checked_inverse.hpp
   include/carom/linalg/detail/cholesky.hpp
   include/carom/linalg/detail/cluster_pattern.hpp
@@ -196,7 +194,6 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/range_loop.hpp
   include/carom/linalg/detail/reduced_factor.hpp
   include/carom/linalg/detail/rounded_number.hpp
-  include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp

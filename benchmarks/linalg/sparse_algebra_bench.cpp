@@ -13,7 +13,6 @@
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_incomplete_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
-#include "carom/linalg/detail/block_symmetric.hpp"
 #include "carom/linalg/detail/conjugate_gradient.hpp"
 #include "carom/linalg/detail/front_forest.hpp"
 #include "carom/linalg/detail/minimum_degree.hpp"

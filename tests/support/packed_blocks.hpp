@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "carom/linalg/detail/block_symmetric.hpp"
+#include "carom/linalg/detail/block_incomplete_cholesky.hpp"
 
 #include "support/block_matrices.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "carom/contact/detail/block_order.hpp"
+#include "carom/contact/detail/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 #include "carom/solvers/search/sap_tuning.hpp"

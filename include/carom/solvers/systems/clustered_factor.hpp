@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carom/linalg/detail/cluster_pattern.hpp"
 #include "carom/linalg/detail/crew.hpp"
 #include "carom/linalg/detail/reduced_factor.hpp"
-#include "carom/linalg/detail/scaled_blocks.hpp"
 #include "carom/solvers/rows/packed_problem.hpp"
 
 namespace carom {
