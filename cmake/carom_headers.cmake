@@ -107,13 +107,11 @@ set(CAROM_HEADERS
   include/carom/contact/detail/body_islands.hpp
   include/carom/contact/detail/body_touches.hpp
   include/carom/contact/detail/checked_bodies.hpp
-  include/carom/contact/detail/circular_projection.hpp
   include/carom/contact/detail/contact_graph.hpp
   include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
   include/carom/contact/detail/faults.hpp
-  include/carom/contact/detail/gap_rounding.hpp
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp
@@ -197,21 +195,14 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
-  include/carom/solvers/answer/certificate_map.hpp
   include/carom/solvers/answer/certificate_parts.hpp
   include/carom/solvers/answer/certificate_rounding.hpp
-  include/carom/solvers/answer/demand_rounding.hpp
   include/carom/solvers/answer/exact_ray.hpp
-  include/carom/solvers/answer/infeasibility_tuning.hpp
-  include/carom/solvers/answer/island_ray.hpp
   include/carom/solvers/answer/map_rounding.hpp
   include/carom/solvers/answer/overlap_loads.hpp
   include/carom/solvers/answer/ray_columns.hpp
   include/carom/solvers/answer/ray_cone.hpp
   include/carom/solvers/answer/ray_measures.hpp
-  include/carom/solvers/answer/ray_polish.hpp
-  include/carom/solvers/answer/ray_scales.hpp
-  include/carom/solvers/answer/ray_supports.hpp
   include/carom/solvers/answer_error.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp

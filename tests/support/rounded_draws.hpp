@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/contact/detail/circular_projection.hpp"
+#include "carom/contact/detail/projection_rounding.hpp"
 
 #include "support/constrained_problem.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/compiler.hpp"
-#include "carom/solvers/answer/certificate_map.hpp"
 #include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/answer/certificate_rounding.hpp"
 

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/answer/ray_cone.hpp"
 #include "carom/solvers/answer/ray_measures.hpp"
-#include "carom/solvers/answer/ray_scales.hpp"
-#include "carom/solvers/answer/ray_supports.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -118,11 +117,7 @@ template <RealScalar Scalar, typename Measures>
 class RayJudge {
  public:
   RayJudge(const DelassusProblem<Scalar>& problem, const Measures& measures, FrictionLaw law)
-      : problem_(problem),
-        scales_(problem),
-        measures_(measures),
-        law_(law),
-        load_(load_rows(problem)) {}
+      : problem_(problem), measures_(measures), law_(law), load_(load_rows(problem)) {}
 
   [[nodiscard]] InfeasibilityCertificate<Scalar> judge(
       const VectorX<Scalar>& given, const InfeasibilityOptions<Scalar>& options) {
@@ -140,7 +135,7 @@ class RayJudge {
     }
     see_violation(ray, result);
     ray = ray_in_cone(problem_, law_, ray);
-    const Scalar gross = scales_.gross_norm(ray), norm = gross > Scalar(0) ? gross : ray.norm();
+    const Scalar gross = gross_norm(problem_, ray), norm = gross > Scalar(0) ? gross : ray.norm();
     if (!(norm > Scalar(0))) return result;
     ray /= norm;
     result.cancellation = measures_.net(ray);
@@ -169,9 +164,9 @@ class RayJudge {
     Scalar largest(0), squared(0), whole(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       Scalar part(0);
-      const Scalar heaviest = scales_.largest_inverse_mass(i);
+      const Scalar heaviest = largest_inverse_mass(problem_, i);
       for (int r = 0; r < problem_.set(i).rows; ++r) {
-        const Scalar own = scales_.inverse_mass(i, r), w = own > Scalar(0) ? own : heaviest;
+        const Scalar own = row_inverse_mass(problem_, i, r), w = own > Scalar(0) ? own : heaviest;
         const Scalar x = outside(problem_.first_row(i) + r), y = ray(problem_.first_row(i) + r);
         part += w * x * x;
         whole += w * y * y;
@@ -250,13 +245,12 @@ class RayJudge {
                                 : support_of(set, z);
       left -= support.constant;
       const Scalar& slope = support.slope;
-      if (slope > Scalar(0)) squared += slope * slope / scales_.normal_inverse_mass(i);
+      if (slope > Scalar(0)) squared += slope * slope / normal_inverse_mass(problem_, i);
     }
     if (!(left > Scalar(0))) return Scalar(0);
     return squared > Scalar(0) ? left / sqrt(squared) : std::numeric_limits<Scalar>::infinity();
   }
   const DelassusProblem<Scalar>& problem_;
-  RayScales<Scalar> scales_;
   const Measures& measures_;
   FrictionLaw law_;
   VectorX<Scalar> load_;

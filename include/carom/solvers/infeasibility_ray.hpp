@@ -6,8 +6,8 @@
 
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/answer/exact_ray.hpp"
-#include "carom/solvers/answer/infeasibility_tuning.hpp"
-#include "carom/solvers/answer/island_ray.hpp"
+#include "carom/solvers/answer/ray_columns.hpp"
+#include "carom/solvers/answer/ray_cone.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
 namespace carom {
@@ -64,12 +64,8 @@ namespace detail {
 /// Scales a ray to the size that certify_infeasible() gives it.
 template <RealScalar Scalar>
 void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
-  using std::sqrt;
-  Scalar squared(0);
-  problem.for_each_row([&](Index row, const auto& place) {
-    squared += problem.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
-  });
-  if (squared > Scalar(0)) ray /= sqrt(squared);
+  const Scalar gross = gross_norm(problem, ray);
+  if (gross > Scalar(0)) ray /= gross;
 }
 
 }  // namespace detail

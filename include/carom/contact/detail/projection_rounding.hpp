@@ -1,11 +1,140 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/contact/detail/circular_projection.hpp"
+#include <array>
+
+#include "carom/contact/impulse_set.hpp"
+#include "carom/linalg/detail/rounded_number.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+template <std::floating_point Scalar>
+using RoundedRows = std::array<RoundedNumber<Scalar>, 6>;
+
+/// The sum plus Σ μ_b ‖x_b‖ over the friction blocks of a set: De Saxcé's lift with its rounding.
+/// @param rows  x, rounded or exact.
+template <std::floating_point Scalar, typename Rows>
+[[nodiscard]] RoundedNumber<Scalar> add_lift(RoundedNumber<Scalar> sum,
+                                             const ImpulseSet<Scalar>& set,
+                                             const Rows& rows) noexcept {
+  for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
+    RoundedNumber<Scalar> squared;
+    for (int k = 0; k < block.size; ++k) {
+      const RoundedNumber<Scalar> part =
+          RoundedNumber<Scalar>(block.mu(k)) * rows.data()[block.row(k)];
+      squared += part * part;
+    }
+    sum += square_root(squared);
+  }
+  return sum;
+}
+
+/// The projection P(y) of a y that is known but for its rounding, by its closed form and with the
+/// errors of every step, where the contact slides or sticks for all such y.
+///
+/// With x_b = y_b/μ_b and w_b = R_b μ_b² a circular block, which has one μ and one R, slides where
+/// ‖x_b‖ > zₙ. The normal is zₙ = (Rₙ yₙ + Σ w_b ‖x_b‖)/(Rₙ + Σ w_b), summed over the blocks that
+/// slide, and the tangents z_b = μ_b zₙ x_b/‖x_b‖. The length of y_b does not count in them, so
+/// that a huge tangent y = −v/R does not bring its own rounding.
+/// @cite  docs/derivations/rounding.md
+template <std::floating_point Scalar>
+class CircularProjection {
+ public:
+  using Number = RoundedNumber<Scalar>;
+  using Rows = RowNumbers<Scalar>;
+
+  /// @param set      a cone without shift.
+  /// @param weights  R, > 0.
+  /// @param trial    y.
+  CircularProjection(const ImpulseSet<Scalar>& set, const Rows& weights,
+                     const RoundedRows<Scalar>& trial) noexcept
+      : trial_(trial) {
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
+      read(block, weights);
+    }
+    const int normal = normal_row(set.shape);
+    const Number own = weights(normal);
+    Number push = own * trial[std::size_t(normal)];
+    Number weight = own;
+    // A block that slides lowers the ratio for no other: those with the longest x slide first.
+    for (int turn = 0; turn < count_; ++turn) {
+      Part* const longest = longest_at_rest();
+      const Number beyond = longest->length - push / weight;
+      if (!(beyond.value > Scalar(0))) break;
+      longest->slides = true;
+      push += longest->weight * longest->length;
+      weight += longest->weight;
+    }
+    const Number height = push / weight;
+    known_ = known_ && surely_positive(height);
+    for (int b = 0; b < count_; ++b) {
+      const Part& part = parts_[std::size_t(b)];
+      known_ = known_ && surely_positive(part.slides ? part.length - height : height - part.length);
+    }
+    if (!known_) return;
+    rows_[std::size_t(normal)] = height;
+    for (int b = 0; b < count_; ++b) write(parts_[std::size_t(b)], height);
+  }
+
+  /// Whether every y within its errors leads to one and the same choice of what slides.
+  [[nodiscard]] bool known() const noexcept { return known_; }
+  /// P(y), where it is known.
+  [[nodiscard]] const RoundedRows<Scalar>& rows() const noexcept { return rows_; }
+
+ private:
+  struct Part {
+    FrictionBlock<Scalar> block;  ///< its rows with μ > 0
+    Number length, weight;        ///< ‖x_b‖ and w_b
+    bool slides = false;
+  };
+
+  [[nodiscard]] static bool surely_positive(const Number& x) noexcept {
+    return x.value > Scalar(0) && x.least() > Scalar(0);
+  }
+
+  void read(const FrictionBlock<Scalar>& block, const Rows& weights) noexcept {
+    Part& part = parts_[std::size_t(count_++)];
+    Number squared;
+    for (int k = 0; k < block.size; ++k) {
+      if (!(block.mu(k) > Scalar(0))) continue;  // P is zero in this row
+      part.block.add(block.row(k), block.mu(k));
+      const Number x = trial_[std::size_t(block.row(k))] / block.mu(k);
+      squared += x * x;
+      const bool circular =
+          block.mu(k) == part.block.mu(0) && weights(block.row(k)) == weights(part.block.row(0));
+      known_ = known_ && circular;
+    }
+    part.length = square_root(squared);
+    if (part.block.size == 0) return;
+    const Number mu = part.block.mu(0);
+    part.weight = Number(weights(part.block.row(0))) * mu * mu;
+  }
+
+  [[nodiscard]] Part* longest_at_rest() noexcept {
+    Part* longest = nullptr;
+    for (int b = 0; b < count_; ++b) {
+      Part& part = parts_[std::size_t(b)];
+      if (part.slides) continue;
+      if (longest == nullptr || part.length.value > longest->length.value) longest = &part;
+    }
+    return longest;
+  }
+
+  void write(const Part& part, const Number& height) noexcept {
+    for (int k = 0; k < part.block.size; ++k) {
+      const auto row = std::size_t(part.block.row(k));
+      rows_[row] = part.slides ? height * (trial_[row] / part.length) : trial_[row];
+    }
+  }
+
+  const RoundedRows<Scalar>& trial_;
+  std::array<Part, 3> parts_{};
+  int count_ = 0;
+  bool known_ = true;
+  RoundedRows<Scalar> rows_{};
+};
 
 /// How far a computed point is from the exact projection P(y) of a y that is known but for its
 /// rounding: a bound for each row.
@@ -114,16 +243,7 @@ class ProjectionRounding {
 
   /// ‖ŷ − y‖_R at the apex, where s must be in the dual cone: Σ ‖μ ∘ s_b‖ ≤ sₙ.
   [[nodiscard]] Scalar at_apex(std::size_t normal) noexcept {
-    Number lack = -force_[normal];
-    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
-      Number squared;
-      for (int k = 0; k < block.size; ++k) {
-        const Number part = Number(block.mu(k)) * force_[std::size_t(block.row(k))];
-        squared += part * part;
-      }
-      lack += square_root(squared);
-    }
-    const Scalar missing = lack.most_or_zero();
+    const Scalar missing = add_lift(-force_[normal], set_, force_).most_or_zero();
     if (missing == Scalar(0)) return missing;
     return raised(missing / std::sqrt(weights_(Index(normal))), 3);
   }
@@ -193,6 +313,58 @@ class ProjectionRounding {
   const Rows& nearest_;
   RoundedRows<Scalar> force_{};  ///< s
   Rows rows_ = Rows::Zero();
+};
+
+/// An upper bound of a block's part of the duality gap, ½‖γ − y‖²_R − ½‖P(y) − y‖²_R, as a number
+/// with its rounding: the exact part is at most value + error.
+///
+/// For any s that a cone's impulses x cannot push against, sᵀ(x + shift) ≥ 0, the distance of y
+/// from all of them is at least what s shows, and the part is at most ½‖γ − y − R⁻¹s‖²_R +
+/// sᵀ(γ + shift). s is chosen near R(P(y) − y). The rounding of a huge y enters by its square.
+/// @cite  docs/derivations/rounding.md
+template <std::floating_point Scalar>
+class GapRounding {
+ public:
+  using Number = RoundedNumber<Scalar>;
+  using Rows = RowNumbers<Scalar>;
+
+  /// @param weights  R, > 0 in the set's rows.
+  /// @param trial    y.
+  /// @param nearest  z, near P(y).
+  /// @param impulse  γ.
+  GapRounding(const ImpulseSet<Scalar>& set, const Rows& weights, const RoundedRows<Scalar>& trial,
+              const Rows& nearest, const Rows& impulse) noexcept {
+    Rows force = Rows::Zero();
+    for (int i = 0; i < set.rows; ++i) {
+      force(i) = weights(i) * (nearest(i) - trial[std::size_t(i)].value);
+    }
+    if (set.shape != ImpulseShape::intervals) raise_normal(set, force);
+    for (int i = 0; i < set.rows; ++i) {
+      const Number weight = weights(i);
+      const Number miss = Number(impulse(i)) - trial[std::size_t(i)] - Number(force(i)) / weight;
+      part_ += weight * miss * miss * Scalar(0.5);
+      if (force(i) == Scalar(0)) continue;
+      part_ += Number(force(i)) * (Number(impulse(i)) - nearest_to_force(set, i, force(i)));
+    }
+  }
+
+  [[nodiscard]] const Number& part() const noexcept { return part_; }
+
+ private:
+  /// Raises sₙ to Σ ‖μ ∘ s_b‖, where the cone's impulses cannot push against s.
+  static void raise_normal(const ImpulseSet<Scalar>& set, Rows& force) noexcept {
+    const int normal = normal_row(set.shape);
+    const Scalar least = add_lift(Number(), set, force).most();
+    if (!(force(normal) >= least)) force(normal) = least;
+  }
+  /// The impulse of a row along which a force is least: a bound of an interval, or a cone's apex.
+  [[nodiscard]] static Scalar nearest_to_force(const ImpulseSet<Scalar>& set, int row,
+                                               const Scalar& force) noexcept {
+    if (set.shape != ImpulseShape::intervals) return -set.shift(row);
+    return force > Scalar(0) ? set.lower(row) : set.upper(row);
+  }
+
+  Number part_;
 };
 
 }  // namespace detail

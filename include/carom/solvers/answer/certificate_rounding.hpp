@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/contact/detail/checked_bodies.hpp"
-#include "carom/contact/detail/gap_rounding.hpp"
+#include "carom/contact/detail/projection_rounding.hpp"
 #include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/answer/map_rounding.hpp"
 

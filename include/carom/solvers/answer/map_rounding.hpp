@@ -89,23 +89,6 @@ class CheckedMap {
   Number map_, impulse_, velocity_;  ///< squares of their norms
 };
 
-/// De Saxcé's lift Σ μ_b ‖u_b‖ of rounded velocities.
-template <std::floating_point Scalar>
-[[nodiscard]] RoundedNumber<Scalar> rounded_lift(const ImpulseSet<Scalar>& set,
-                                                 const RoundedRows<Scalar>& u) noexcept {
-  using Number = RoundedNumber<Scalar>;
-  Number lift;
-  for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
-    Number squared;
-    for (int k = 0; k < block.size; ++k) {
-      const Number part = Number(block.mu(k)) * u[std::size_t(block.row(k))];
-      squared += part * part;
-    }
-    lift += square_root(squared);
-  }
-  return lift;
-}
-
 /// A mean or norm of a problem's rows, as it is held: the problem's own, which has been computed
 /// without its rounding and may be off by some of that, or that of another problem, of which this
 /// one is an island, and which counts as exact.
@@ -193,7 +176,7 @@ template <std::floating_point Scalar>
     }
     RoundedRows<Scalar> lifted = u;
     if (const int n = normal_row(set.shape); n >= 0 && law == FrictionLaw::coulomb) {
-      lifted[std::size_t(n)] += rounded_lift(set, u);
+      lifted[std::size_t(n)] += add_lift(RoundedNumber<Scalar>(), set, u);
     }
     map.see(set, gamma, lifted, u);
   }

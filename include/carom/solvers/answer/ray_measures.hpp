@@ -4,13 +4,138 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
-#include "carom/solvers/answer/demand_rounding.hpp"
+#include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/dual.hpp"
 #include "carom/solvers/answer/ray_cone.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Whether a row of a set is a normal or a tangent of a contact, and no row of another unit.
+template <RealScalar Scalar>
+[[nodiscard]] bool is_of_point(const ImpulseSet<Scalar>& set, int row) noexcept {
+  const int n = normal_row(set.shape);
+  return row <= n;
+}
+
+/// The norm of every row of a block on one side, and of the rows of a contact's point the largest
+/// of them: axes are turned with rounding, so that a normal that nothing moves has some of the
+/// tangents in it.
+/// @param columns  Jᵀ or Ĵᵀ, size × rows.
+template <RealScalar Scalar, typename Columns>
+[[nodiscard]] RowNumbers<Scalar> point_norms(const ImpulseSet<Scalar>& set,
+                                             const Columns& columns) noexcept {
+  RowNumbers<Scalar> norms = RowNumbers<Scalar>::Zero();
+  for (int r = 0; r < set.rows; ++r) norms(r) = columns.col(r).norm();
+  const int n = normal_row(set.shape);
+  if (n >= 0) norms.head(n + 1).setConstant(norms.head(n + 1).maxCoeff());
+  return norms;
+}
+/// ‖J_k‖_{A⁻¹} of every row, as point_norms() has it.
+template <typename Block>
+[[nodiscard]] auto side_weights(const Block& block, int side) noexcept {
+  return point_norms(block.set(), block.whitened_columns(side));
+}
+
+/// The speeds of the rows of a problem, and what part of a row's bias may be nothing but rounding:
+/// docs/derivations/infeasibility.md.
+template <RealScalar Scalar>
+class DemandRounding {
+ public:
+  /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
+  /// the weights of side_weights(). A body's part is at most ‖J_k‖ ‖v*‖ of its coordinates, which
+  /// it would exceed where heavy and light parts are in one A.
+  explicit DemandRounding(const ContactProblem<Scalar>& problem) {
+    using std::abs;
+    prepare(problem.impulse_count());
+    const auto whitened = problem.whitened_free_velocity(), free = problem.free_velocity();
+    problem.for_each_block([&](const auto& block) {
+      const ImpulseSet<Scalar> set = block.set();
+      for (int r = 0; r < block.rows(); ++r) {
+        const Index row = block.first_row() + r;
+        kind_[std::size_t(row)] = is_of_point(set, r) ? 1 : 0;
+        speed_(row) = bias_(row) = abs(block.least_bias_velocity()(r));
+      }
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, size] = block.side(s).range;
+        const RowNumbers<Scalar> by_energy =
+            side_weights(block, s) * whitened.segment(start, size).norm();
+        const RowNumbers<Scalar> by_entries =
+            point_norms(set, block.columns(s)) * free.segment(start, size).norm();
+        for (int r = 0; r < block.rows(); ++r) {
+          const Index row = block.first_row() + r;
+          if (side_weights(block, s)(r) > Scalar(0)) moves_[std::size_t(row)] = 1;
+          speed_(row) += (std::min)(by_energy(r), by_entries(r));
+        }
+      }
+    });
+    finish(free.size() > 0 ? Scalar(free.cwiseAbs().maxCoeff()) : Scalar(0));
+  }
+  /// Of a problem in impulses: the largest |q| of the contact's point; |q_k| of other rows.
+  explicit DemandRounding(const DelassusProblem<Scalar>& problem) {
+    using std::abs;
+    prepare(problem.row_count());
+    problem.for_each_row([&](Index row, const auto& place) {
+      bias_(row) = abs(problem.load(place.part)(place.row));
+    });
+    speed_ = bias_;
+    for (Index i = 0; i < problem.count(); ++i) {
+      Scalar largest(0);
+      for (int r = 0; r < problem.set(i).rows; ++r) {
+        const std::size_t row = std::size_t(problem.first_row(i) + r);
+        kind_[row] = is_of_point(problem.set(i), r) ? 1 : 0;
+        moves_[row] = row_inverse_mass(problem, i, r) > Scalar(0) ? 1 : 0;
+        if (kind_[row] != 0) largest = (std::max)(largest, bias_(Index(row)));
+      }
+      for (int r = 0; r < problem.set(i).rows; ++r) {
+        const Index row = problem.first_row(i) + r;
+        if (kind_[std::size_t(row)] != 0) speed_(row) = largest;
+      }
+    }
+    finish(Scalar(0));
+  }
+
+  /// Of every row [m/s, rad/s].
+  [[nodiscard]] const VectorX<Scalar>& rows() const noexcept { return rounding_; }
+
+ private:
+  void prepare(Index rows) {
+    bias_.setZero(rows);
+    speed_.setZero(rows);
+    kind_.assign(std::size_t(rows), 0);
+    moves_.assign(std::size_t(rows), 0);
+  }
+  /// @param fallback  the speed where no row that moves anything has one.
+  void finish(const Scalar& fallback) {
+    using std::pow;
+    constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+    const Scalar share = pow(epsilon, Scalar(InfeasibilityTuning::demand_power));
+    Scalar speeds[] = {0, 0}, biases[] = {0, 0};  // largest ones by kind
+    for (Index row = 0; row < bias_.size(); ++row) {
+      const std::size_t kind = std::size_t(kind_[std::size_t(row)]);
+      biases[kind] = (std::max)(biases[kind], bias_(row));
+      if (moves_[std::size_t(row)] == 0) continue;
+      speeds[kind] = (std::max)(speeds[kind], speed_(row));
+    }
+    for (Scalar& speed : speeds) speed = speed > Scalar(0) ? speed : fallback;
+    rounding_.resize(bias_.size());
+    for (Index row = 0; row < bias_.size(); ++row) {
+      const std::size_t kind = std::size_t(kind_[std::size_t(row)]);
+      Scalar speed = speed_(row);
+      if (moves_[std::size_t(row)] == 0) speed = (std::max)(speed, speeds[kind]);
+      rounding_(row) =
+          share * speed + InfeasibilityTuning::product_roundings * epsilon * biases[kind];
+    }
+  }
+
+  VectorX<Scalar> bias_, speed_, rounding_;
+  std::vector<signed char> kind_;   ///< 1: of a contact's point, in m/s
+  std::vector<signed char> moves_;  ///< 0: J_k = 0, the row moves nothing
+};
 
 /// −q·r of a ray, or v̂·r where Jᵀr = 0 and the two are the same.
 template <RealScalar Scalar>
@@ -112,6 +237,40 @@ class DualRayMeasures {
   DemandRounding<Scalar> demand_;
 };
 
+/// Calls visit(row of the impulses, body, column of Ĵᵀ) for the sides and rows of a block.
+template <typename Block, typename Visit>
+void for_each_column(const Block& block, const Visit& visit) {
+  for (int s = 0; s < block.side_count(); ++s) {
+    const auto columns = block.whitened_columns(s);
+    for (int r = 0; r < block.rows(); ++r) {
+      visit(block.first_row() + r, block.side(s).body, columns.col(r));
+    }
+  }
+}
+
+/// L⁻¹Jᵀr, and Σ |r_k| ‖J_k‖_{A⁻¹} of each body.
+template <RealScalar Scalar>
+struct BodyMomenta {
+  VectorX<Scalar> sum, gross;
+};
+
+template <RealScalar Scalar>
+[[nodiscard]] BodyMomenta<Scalar> body_momenta(const ContactProblem<Scalar>& problem,
+                                               const VectorX<Scalar>& ray) {
+  BodyMomenta<Scalar> momenta{VectorX<Scalar>::Zero(problem.velocity_count()),
+                              VectorX<Scalar>::Zero(problem.body_count())};
+  problem.for_each_block([&](const auto& block) {
+    const auto own = block.read(ray);
+    if (own.isZero(Scalar(0))) return;
+    block.add_momentum(own, momenta.sum);
+    for_each_column(block, [&](Index row, Index body, const auto& column) {
+      momenta.gross(body) += std::abs(ray(row)) * column.norm();
+    });
+  });
+  problem.whiten_momentum(as_span(momenta.sum));
+  return momenta;
+}
+
 /// Sums over a ray of a problem given by bodies, whose momenta cancel to the last digit.
 template <RealScalar Scalar>
 class BodyRayMeasures {
@@ -150,9 +309,11 @@ class BodyRayMeasures {
       if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
     });
     if (!exact) {
-      for_each_row_side([&](Index row, Index body, const auto& column) {
-        const auto [start, count] = problem_.body(body);
-        size += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, count).cwiseAbs());
+      problem_.for_each_block([&](const auto& block) {
+        for_each_column(block, [&](Index row, Index body, const auto& column) {
+          const auto [start, count] = problem_.body(body);
+          size += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, count).cwiseAbs());
+        });
       });
     }
     load.rounding =
@@ -190,35 +351,80 @@ class BodyRayMeasures {
     VectorX<Scalar> sum, errors;
   };
   [[nodiscard]] Momenta momenta_of(const VectorX<Scalar>& ray) const {
-    Momenta momenta{VectorX<Scalar>::Zero(problem_.velocity_count()),
-                    VectorX<Scalar>::Zero(problem_.body_count())};
-    problem_.for_each_block(
-        [&](const auto& block) { block.add_momentum(block.read(ray), momenta.sum); });
-    problem_.whiten_momentum(as_span(momenta.sum));
-    for_each_row_side([&](Index row, Index body, const auto& column) {
-      momenta.errors(body) += std::abs(ray(row)) * column.norm();
-    });
-    momenta.errors *=
-        InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
-    return momenta;
+    auto [sum, errors] = body_momenta(problem_, ray);
+    errors *= InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
+    return {std::move(sum), std::move(errors)};
   }
-  /// Calls visit(row of the impulses, body, column of Ĵᵀ).
-  template <typename Visit>
-  void for_each_row_side(const Visit& visit) const {
-    problem_.for_each_block([&](const auto& block) {
-      for (int s = 0; s < block.side_count(); ++s) {
-        const auto columns = block.whitened_columns(s);
-        for (int r = 0; r < block.rows(); ++r) {
-          visit(block.first_row() + r, block.side(s).body, columns.col(r));
-        }
-      }
-    });
-  }
-
   const ContactProblem<Scalar>& problem_;
   const DelassusProblem<Scalar>& dual_;
   DemandRounding<Scalar> demand_;
 };
+
+/// The largest z·γ over the impulses of a set, as constant + slope · x, where x is the size of the
+/// impulse that the set does not bound.
+template <RealScalar Scalar>
+struct Support {
+  Scalar constant = 0, slope = 0;
+};
+
+/// z of the rows of a contact, and the most by which each may be off.
+template <RealScalar Scalar>
+struct RowProducts {
+  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero(), errors = RowNumbers<Scalar>::Zero();
+};
+
+/// The support of a set, for the worst z within its errors. The direction of friction is not known,
+/// so every friction block of a cone counts with μ‖z_b‖.
+template <RealScalar Scalar>
+[[nodiscard]] Support<Scalar> support_of(const ImpulseSet<Scalar>& set,
+                                         const RowProducts<Scalar>& z) noexcept {
+  using std::abs, std::sqrt;
+  Support<Scalar> support;
+  if (set.shape == ImpulseShape::intervals) {
+    for (int r = 0; r < set.rows; ++r) {
+      if (z.rows(r) == Scalar(0)) continue;
+      const Scalar& bound = z.rows(r) > Scalar(0) ? set.upper(r) : set.lower(r);
+      if (is_finite(bound)) {
+        support.constant += z.rows(r) * bound + z.errors(r) * abs(bound);
+      } else {
+        support.slope += abs(z.rows(r)) + z.errors(r);
+      }
+    }
+    return support;
+  }
+  const int n = visit_friction_blocks(set, [&](const auto& block) {
+    Scalar squared(0);
+    for (int k = 0; k < block.size; ++k) {
+      const int row = block.row(k);
+      const Scalar x = block.mu(k) * (abs(z.rows(row)) + z.errors(row));
+      squared += x * x;
+    }
+    support.slope += sqrt(squared);
+  });
+  support.slope = (std::max)(Scalar(support.slope + z.rows(n) + z.errors(n)), Scalar(0));
+  support.constant = z.errors.dot(set.shift.cwiseAbs()) - z.rows.dot(set.shift);
+  return support;
+}
+
+/// The support of a contact that slides along t, so that γₜ = −μ γₙ t; t is known up to
+/// `deviation`.
+template <RealScalar Scalar>
+[[nodiscard]] Support<Scalar> support_of_slide(const ImpulseSet<Scalar>& set,
+                                               const RowProducts<Scalar>& z,
+                                               const Vector<Scalar, 2>& direction,
+                                               const Scalar& deviation) noexcept {
+  const int tangents = plain_tangents(set), n = normal_row(set.shape);
+  RowProducts<Scalar> rest = z;
+  rest.rows.head(tangents).setZero();
+  rest.errors.head(tangents).setZero();
+  const Scalar& mu = set.friction.x();
+  const auto across = z.rows.head(tangents);
+  rest.rows(n) += mu * (deviation * across.norm() - across.dot(direction.head(tangents)));
+  rest.errors(n) += mu * (Scalar(1) + deviation) * z.errors.head(tangents).norm();
+  Support<Scalar> support = support_of(set, rest);
+  support.constant = z.errors.dot(set.shift.cwiseAbs()) - z.rows.dot(set.shift);
+  return support;
+}
 
 }  // namespace detail
 }  // namespace CAROM_ABI
