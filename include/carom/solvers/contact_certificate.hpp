@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -70,17 +71,19 @@ struct ContactCertificate {
 
 namespace detail {
 
+template <RealScalar Scalar>
+[[nodiscard]] std::array<Scalar*, 7> measures_of(ContactCertificate<Scalar>& all) noexcept {
+  return {
+      &all.residual,       &all.velocity_residual, &all.duality_gap,      &all.velocity_error_bound,
+      &all.cone_violation, &all.complementarity,   &all.natural_map_error};
+}
+
 /// The certificate of an answer that is not finite: all measures are infinite.
 /// @param block  of the problem, whose numbers are not finite; −1 where it is none in particular.
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> make_void_certificate(Index block) noexcept {
-  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   ContactCertificate<Scalar> result;
-  for (Scalar* measure : {&result.residual, &result.velocity_residual, &result.duality_gap,
-                          &result.velocity_error_bound, &result.cone_violation,
-                          &result.complementarity, &result.natural_map_error}) {
-    *measure = infinity;
-  }
+  for (Scalar* measure : measures_of(result)) *measure = std::numeric_limits<Scalar>::infinity();
   for (Index* worst : {&result.worst_block, &result.duality_gap_block, &result.cone_violation_block,
                        &result.complementarity_block}) {
     *worst = block;
@@ -127,10 +130,7 @@ template <RealScalar Scalar>
   certificate.natural_map_error = map.error;
   certificate.worst_block = map.worst_block;
   raise_by_rounding(answer, close, certificate);
-  for (Scalar* measure :
-       {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,
-        &certificate.velocity_error_bound, &certificate.cone_violation,
-        &certificate.complementarity, &certificate.natural_map_error}) {
+  for (Scalar* measure : measures_of(certificate)) {
     if (!is_finite(*measure)) *measure = std::numeric_limits<Scalar>::infinity();
   }
   return certificate;
@@ -169,6 +169,17 @@ template <RealScalar Scalar>
   return certify_pair(problem, velocity, impulse, ranges);
 }
 
+/// What certify_with(ranges) returns, with the work of its ranges shared among an executor's tasks.
+template <RealScalar Scalar, typename Executor, typename Certify>
+[[nodiscard]] ContactCertificate<Scalar> certify_shared(const ContactProblem<Scalar>& problem,
+                                                        Executor& executor,
+                                                        const Certify& certify_with) {
+  ContactCertificate<Scalar> result;
+  share_ranges(executor, (std::max)(problem.body_count(), problem.block_count()),
+               [&](const FixedRanges& ranges) { result = certify_with(ranges); });
+  return result;
+}
+
 }  // namespace detail
 
 /// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
@@ -201,12 +212,9 @@ template <RealScalar Scalar, detail::ExecutorLike Executor>
 [[nodiscard]] ContactCertificate<Scalar> certify(
     const ContactProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& velocity,
     const std::type_identity_t<VectorX<Scalar>>& impulse, Executor&& executor) {
-  ContactCertificate<Scalar> result;
-  detail::share_ranges(executor, (std::max)(problem.body_count(), problem.block_count()),
-                       [&](const detail::FixedRanges& ranges) {
-                         result = detail::certify_pair(problem, velocity, impulse, ranges);
-                       });
-  return result;
+  return detail::certify_shared(problem, executor, [&](const detail::FixedRanges& ranges) {
+    return detail::certify_pair(problem, velocity, impulse, ranges);
+  });
 }
 
 /// The same of a velocity alone.
@@ -215,12 +223,9 @@ requires(!std::is_convertible_v<Executor, VectorX<Scalar>> && detail::ExecutorLi
     [[nodiscard]] ContactCertificate<Scalar> certify(
         const ContactProblem<Scalar>& problem,
         const std::type_identity_t<VectorX<Scalar>>& velocity, Executor&& executor) {
-  ContactCertificate<Scalar> result;
-  detail::share_ranges(executor, (std::max)(problem.body_count(), problem.block_count()),
-                       [&](const detail::FixedRanges& ranges) {
-                         result = detail::certify_velocity(problem, velocity, ranges);
-                       });
-  return result;
+  return detail::certify_shared(problem, executor, [&](const detail::FixedRanges& ranges) {
+    return detail::certify_velocity(problem, velocity, ranges);
+  });
 }
 
 }  // namespace CAROM_ABI
