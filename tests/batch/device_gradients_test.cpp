@@ -139,7 +139,7 @@ TEST_CASE("device_gradients: a user's own kernel solves and differentiates in on
   DeviceWorkspace<double> workspace;
   const auto task = prepare(workspace, patterns, by_threads, found, options, 1);
   for (Index i = 0; i < by_threads.count(); ++i) {
-    double* const memory = static_cast<double*>(cells.data()) + 31 - i;
+    double* const memory = cells.numbers() + 31 - i;
     carom::device::solve<FrictionLaw::coulomb>(task.batch, task.answers, task.options, memory, i);
     carom::device::pull_back<FrictionLaw::coulomb>(task.batch, task.answers, task.gradients, memory,
                                                    i);

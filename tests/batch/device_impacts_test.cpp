@@ -108,22 +108,12 @@ TEST_CASE("device_impacts: a user's own kernel resolves one impact in the thread
   REQUIRE(workspace.prepare(by_threads.view(), 1, patterns.data(), size, copy_bytes));
   const auto task = workspace.task(by_threads.view(), by_threads.answers(), options);
   constexpr std::size_t lane = 17;
-  auto* const first = static_cast<double*>(cells.data());
   for (Index i = 0; i < Index(by_threads.reports.size()); ++i) {
-    carom::device::resolve(task.batch, task.answers, task.options, first + lane, i);
+    carom::device::resolve(task.batch, task.answers, task.options, cells.numbers() + lane, i);
   }
   check_same(by_threads, by_lanes);
   CHECK((cells.margin_is_intact() && patterns.margin_is_intact()));
-  // It writes to its own numbers only.
-  std::size_t own = 0, others = 0;
-  for (std::size_t i = 0; i < numbers; ++i) {
-    unsigned char bytes[sizeof(double)];
-    std::memcpy(bytes, first + i, sizeof bytes);
-    const bool written = std::any_of(bytes, bytes + sizeof bytes, [](int b) { return b != 0xff; });
-    (i % carom::device_warp_size == lane ? own : others) += std::size_t(written);
-  }
-  CHECK(others == 0);
-  CHECK(own > numbers / carom::device_warp_size / 2);
+  cells.check_written_by(lane);  // to its own numbers only
 }
 
 TEST_CASE("device_impacts: an impact with bad numbers is named and changes no other",
@@ -177,23 +167,7 @@ TEST_CASE("device_impacts: no impacts, little memory, a copy that fails", "[devi
   CHECK(Workspace::bytes(none.view(), 7) == 0);
 
   ImpactBatch<double> batch(draw_impacts(40, 33003u));
-  const auto view = batch.view();
-  const std::size_t size = Workspace::bytes(view, 2);
-  CHECK(size - Workspace::bytes(view, 1) == Workspace::numbers_of_warp(view) * sizeof(double));
-  StandIn memory(size);
-  Workspace workspace;
-  int copies = 0;
-  const auto refuse = [&](void*, const void*, std::size_t) { return ++copies > 1; };
-  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size - 1, refuse));
-  CHECK(copies == 0);
-  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size, refuse));
-  CHECK(copies == 1);
-  CHECK(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
-  const auto task = workspace.task(view, batch.answers(), {});
-  // Sorted by pattern, so that a warp reads memory together.
-  for (Index i = 1; i < view.count; ++i) {
-    CHECK(view.pattern_number(task.problem(i - 1)) <= view.pattern_number(task.problem(i)));
-  }
+  check_workspace<Workspace>(batch.view(), batch.answers(), ImpactBatchOptions<double>{});
 }
 
 }  // namespace device_impacts_test

@@ -204,7 +204,7 @@ TEST_CASE("device: a user's own kernel solves one problem in the thread that cal
     const auto task = workspace.task(by_threads.view(), by_threads.answers(), options);
     for (Index i = 0; i < by_threads.count(); ++i) {
       carom::device::solve(task.batch, task.answers, task.options,
-                           static_cast<double*>(memory.data()) + 31 - i, i);
+                           memory.numbers() + 31 - i, i);
     }
     check_same(by_threads, by_lanes);
     CHECK(memory.margin_is_intact());
@@ -292,20 +292,10 @@ TEST_CASE("device: a thread writes to its own numbers only", "[device]") {
     REQUIRE(workspace.prepare(view, 1, memory.data(), size, copy_bytes));
     const auto task = workspace.task(view, batch.answers(), SapOptions<double>{.law = law});
     constexpr std::size_t lane = 17;
-    auto* const first = static_cast<double*>(cells.data());
     for (Index i = 0; i < batch.count(); ++i) {
-      carom::device::solve(task.batch, task.answers, task.options, first + lane, i);
+      carom::device::solve(task.batch, task.answers, task.options, cells.numbers() + lane, i);
     }
-    std::size_t others = 0, own = 0;
-    for (std::size_t i = 0; i < numbers; ++i) {
-      unsigned char bytes[sizeof(double)];
-      std::memcpy(bytes, first + i, sizeof bytes);
-      const bool written =
-          std::any_of(bytes, bytes + sizeof bytes, [](int b) { return b != 0xff; });
-      (i % carom::device_warp_size == lane ? own : others) += std::size_t(written);
-    }
-    CHECK(others == 0);
-    CHECK(own > numbers / carom::device_warp_size / 2);
+    cells.check_written_by(lane);
   }
 }
 
@@ -315,24 +305,8 @@ TEST_CASE("device: no problems, little memory, a copy that fails", "[device]") {
   CHECK(DeviceWorkspace<double>::bytes(none.view(), 7) == 0);
 
   BatchStorage<double> batch = draw_steps<double>(40, 27005u);
-  const auto view = batch.view();
-  using Workspace = DeviceWorkspace<double>;
-  const std::size_t size = Workspace::bytes(view, 2);
-  CHECK(size - Workspace::bytes(view, 1) == Workspace::numbers_of_warp(view) * sizeof(double));
-  StandIn memory(size);
-  Workspace workspace;
-  int copies = 0;
-  const auto refuse = [&](void*, const void*, std::size_t) { return ++copies > 1; };
-  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size - 1, refuse));
-  CHECK(copies == 0);
-  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size, refuse));
-  CHECK(copies == 1);
-  CHECK(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
-  const auto task = workspace.task(view, batch.answers(), SapOptions<double>{});
-  // Sorted by pattern, so that a warp reads memory together.
-  for (Index i = 1; i < batch.count(); ++i) {
-    CHECK(view.pattern_number(task.problem(i - 1)) <= view.pattern_number(task.problem(i)));
-  }
+  carom::testing::check_workspace<DeviceWorkspace<double>>(batch.view(), batch.answers(),
+                                            SapOptions<double>{});
 }
 
 }  // namespace device_test

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/impact/plastic.hpp"
 
-#include <limits>
-
 #include "support/catch.hpp"
-#include "support/cradle_cases.hpp"
+#include "support/impact_laws.hpp"
 #include "support/impact_scenes.hpp"
 #include "support/landing_scenes.hpp"
 #include "support/tolerance.hpp"
@@ -139,15 +137,9 @@ TEST_CASE("plastic: the bilateral law pulls where Moreau's does not", "[impact][
 }
 
 TEST_CASE("plastic: the cradles of the table", "[impact][golden]") {
-  for (const CradleCase& c : cradle_cases()) {
-    const ImpactScene scene = ball_line(c.masses);
-    const auto n = Index(c.masses.size());
-    const VectorX<double> v = Eigen::Map<const VectorX<double>>(c.velocity.data(), n);
-    const VectorX<double> expected = Eigen::Map<const VectorX<double>>(c.plastic.data(), n);
-    const VectorX<double> p = plastic(scene, scene.momentum(v), PlasticLaw::moreau).momentum;
-    CAPTURE(c.masses, c.velocity);
-    CHECK((scene.velocity(p) - expected).norm() <= rounding(60, v.norm()));
-  }
+  check_cradles(&CradleCase::plastic, 60, [](const ImpactScene& scene, VectorX<double>& p) {
+    return p = plastic(scene, p, PlasticLaw::moreau).momentum;
+  });
 }
 
 TEST_CASE("plastic: legs on a table share, repeated ones do not matter", "[impact][example]") {
@@ -180,12 +172,11 @@ TEST_CASE("plastic: rates alone are projected the same way", "[impact][law]") {
 }
 
 TEST_CASE("plastic: NaN is reported, and the momentum stays as it was", "[impact][example]") {
-  const ImpactScene scene = ball_line({1, 1});
-  PlasticImpact<double> impact;
-  impact.prepare(scene.problem);
-  VectorX<double> p = vector_of({7, std::numeric_limits<double>::quiet_NaN()});
-  CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
-  CHECK(p(0) == 7);
+  check_not_finite([](const ImpactScene& scene, VectorX<double>& p) {
+    PlasticImpact<double> impact;
+    impact.prepare(scene.problem);
+    return impact.resolve(scene.problem, p);
+  });
 }
 
 TEST_CASE("plastic: unlike masses in a long chain still come to rest together", "[impact][law]") {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "support/catch.hpp"
 #include "support/cradle_cases.hpp"
+#include "support/impact_laws.hpp"
 #include "support/impact_scenes.hpp"
 #include "support/landing_scenes.hpp"
 #include "support/tolerance.hpp"
@@ -160,18 +160,11 @@ TEST_CASE("resolve: a momentum without approach stays as it is", "[impact][examp
 }
 
 TEST_CASE("resolve: NaN is reported, and the momentum stays as it was", "[impact][example]") {
-  const ImpactScene scene = ball_line({1, 1, 1});
-  ImpactResolver<double> resolver;
-  resolver.prepare(scene.problem);
-  for (const double bad :
-       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    VectorX<double> p = vector_of({3, bad, 1});
-    const auto report = resolver.resolve(scene.problem, p);
-    CHECK(report.status == ImpactStatus::not_finite);
-    CHECK(report.reflections == 0);
-    CHECK(p(0) == 3);
-    CHECK(p(2) == 1);
-  }
+  check_not_finite([](const ImpactScene& scene, VectorX<double>& p) {
+    ImpactResolver<double> resolver;
+    resolver.prepare(scene.problem);
+    return resolver.resolve(scene.problem, p);
+  });
 }
 
 TEST_CASE("resolve: the limit on reflections is kept and reported", "[impact][example]") {
@@ -333,19 +326,11 @@ TEST_CASE("resolve: the report is about the last impact alone", "[impact][exampl
 
 TEST_CASE("resolve: a body that slides along its contacts does not react to round-off",
           "[impact][regression]") {
-  VectorSource<double> source(171u);
-  WorstCase rests("nothing happens");
-  for (int round = 0; round < 300; ++round) {
-    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
-    const VectorX<double> before = draw_sliding(source, scene);
-    VectorX<double> p = before;
+  check_sliding(171u, [](const ImpactScene& scene, VectorX<double>& p) {
     ImpactResolver<double> resolver({.reflection_limit = 1000});
     resolver.prepare(scene.problem);
-    const auto report = resolver.resolve(scene.problem, p);
-    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
-    rests.see_holds(p == before, before);
-  }
-  rests.check(600);
+    return resolver.resolve(scene.problem, p);
+  });
 }
 
 namespace {

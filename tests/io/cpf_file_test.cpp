@@ -22,6 +22,7 @@ using carom::files::FrictionProblem;
 using carom::files::parse_cpf;
 using carom::testing::bits_of;
 using carom::testing::fault_of_reading;
+using carom::testing::replaced;
 
 /// Bytes of numbers, the lowest first, put together by hand.
 std::string doubles(const std::vector<double>& numbers) {
@@ -60,9 +61,6 @@ struct SmallFile {
 
 std::string fault_of(const std::string& bytes) {
   return fault_of_reading([&] { return parse_cpf(bytes); });
-}
-std::string replaced(std::string text, const std::string& old, const std::string& replacement) {
-  return text.replace(text.find(old), old.size(), replacement);
 }
 
 }  // namespace

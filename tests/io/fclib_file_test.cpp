@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <random>
 #include <string>
@@ -14,17 +12,12 @@
 #include <Eigen/LU>
 
 #include "support/catch.hpp"
+#include "support/fclib_library.hpp"
 #include "support/friction_problems.hpp"
 #include "support/tolerance.hpp"
 
 #include "io/cpf_file.hpp"
 #include "io/cpf_writer.hpp"
-
-#ifdef CAROM_WITH_FCLIB
-extern "C" {
-#include <fclib.h>
-}
-#endif
 
 namespace fclib_file_test {
 
@@ -54,18 +47,6 @@ std::string fault_of(const std::string& bytes) {
 double distance(const MatrixXd& a, const MatrixXd& b) {
   return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff();
 }
-
-/// A file of the test's own in the folder for temporary ones, removed with it.
-struct TemporaryFile {
-  std::filesystem::path path;
-  explicit TemporaryFile(const std::string& name)
-      : path(std::filesystem::temp_directory_path() / ("carom_fclib_file_test_" + name)) {
-    std::filesystem::remove(path);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
 
 }  // namespace
 
@@ -336,19 +317,7 @@ TEST_CASE("fclib_file: foreign files are refused by name", "[io][example]") {
 
 namespace {
 
-MatrixXd dense(const fclib_matrix& matrix) {
-  MatrixXd result = MatrixXd::Zero(matrix.m, matrix.n);
-  REQUIRE(matrix.nz == -1);
-  for (int column = 0; column < matrix.n; ++column) {
-    for (int k = matrix.p[column]; k < matrix.p[column + 1]; ++k) {
-      result(matrix.i[k], column) += matrix.x[k];
-    }
-  }
-  return result;
-}
-Eigen::Map<const Eigen::VectorXd> map(const double* values, Index count) {
-  return {values, count};
-}
+using carom::testing::TemporaryFile;
 
 /// Puts a number where it tells rows from columns: H has more columns than rows, or fewer.
 void require_rows(carom::files::GlobalForm& form) {
@@ -396,41 +365,7 @@ TEST_CASE("fclib_file: the library reads what is written", "[io][oracle]") {
     const auto problem = draw_friction_problem(source, {!is_global, is_global, true, true}, 3, 4);
     const TemporaryFile file("written.hdf5");
     carom::files::write_fclib(problem, file.path.string());
-    const Index rows = 12, size = is_global ? problem.global->mass.rows() : 0;
-    if (is_global) {
-      fclib_global* const read = fclib_read_global(file.path.c_str());
-      REQUIRE(read != nullptr);
-      CHECK(read->spacedim == 3);
-      CHECK(read->G == nullptr);
-      CHECK(dense(*read->M) == problem.global->mass.toDense());
-      CHECK(dense(*read->H) == problem.global->directions.toDense());
-      CHECK(map(read->f, size) == problem.global->momentum);
-      CHECK(map(read->w, rows) == problem.global->velocity);
-      CHECK(map(read->mu, 4) == problem.friction);
-      CHECK(std::string(read->info->title) == "drawn");
-      fclib_delete_global(read);
-      std::free(read);
-    } else {
-      fclib_local* const read = fclib_read_local(file.path.c_str());
-      REQUIRE(read != nullptr);
-      CHECK(read->spacedim == 3);
-      CHECK(dense(*read->W) == problem.local->delassus.toDense());
-      CHECK(map(read->q, rows) == problem.local->velocity);
-      CHECK(map(read->mu, 4) == problem.friction);
-      fclib_delete_local(read);
-      std::free(read);
-    }
-    int count = 0;
-    fclib_solution* const guess = fclib_read_guesses(file.path.c_str(), &count);
-    fclib_solution* const solution = fclib_read_solution(file.path.c_str());
-    REQUIRE(count == 1);
-    for (const auto& [read, given] :
-         {std::pair(guess, &*problem.guess), std::pair(solution, &*problem.solution)}) {
-      CHECK(map(read->r, rows) == given->impulse);
-      CHECK(map(read->u, rows) == given->contact_velocity);
-      if (is_global) CHECK(map(read->v, size) == given->velocity);
-      fclib_delete_solutions(read, 1);
-    }
+    carom::testing::check_read(file.path.string(), problem);
   }
 }
 

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -17,6 +15,7 @@
 #include "carom/solvers/interior_point.hpp"
 
 #include "support/catch.hpp"
+#include "support/fclib_library.hpp"
 #include "support/friction_problems.hpp"
 #include "support/rolling_problems.hpp"
 #include "support/tolerance.hpp"
@@ -24,12 +23,6 @@
 #include "io/cpf_writer.hpp"
 #include "io/fclib_file.hpp"
 #include "io/friction_dual.hpp"
-
-#ifdef CAROM_WITH_FCLIB
-extern "C" {
-#include <fclib.h>
-}
-#endif
 
 namespace fclib_rolling_test {
 
@@ -51,15 +44,12 @@ using carom::testing::ball_on_incline;
 using carom::testing::bits_of;
 using carom::testing::draw_friction_problem;
 using carom::testing::fault_of_reading;
+using carom::testing::replaced;
 using carom::testing::rolling_problems;
 using Eigen::MatrixXd;
 
 const std::string data_folder = CAROM_SOURCE_DIR "/examples/data/fclib/";
 
-std::string replaced(std::string text, const std::string& old, const std::string& replacement) {
-  REQUIRE(text.find(old) != std::string::npos);
-  return text.replace(text.find(old), old.size(), replacement);
-}
 std::string fault_of(const std::string& bytes) {
   return fault_of_reading([&] { return parse_fclib(bytes); });
 }
@@ -411,80 +401,7 @@ TEST_CASE("fclib_rolling: faults name the data set, the index and what was expec
 
 #ifdef CAROM_WITH_FCLIB
 
-namespace {
-
-struct TemporaryFile {
-  std::filesystem::path path;
-  explicit TemporaryFile(const std::string& name)
-      : path(std::filesystem::temp_directory_path() / ("carom_fclib_rolling_test_" + name)) {
-    std::filesystem::remove(path);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
-
-MatrixXd dense(const fclib_matrix& matrix) {
-  MatrixXd result = MatrixXd::Zero(matrix.m, matrix.n);
-  REQUIRE(matrix.nz == -1);
-  for (int column = 0; column < matrix.n; ++column) {
-    for (int k = matrix.p[column]; k < matrix.p[column + 1]; ++k) {
-      result(matrix.i[k], column) += matrix.x[k];
-    }
-  }
-  return result;
-}
-VectorX<double> copy(const double* values, Index count) {
-  return Eigen::Map<const VectorX<double>>(values, count);
-}
-
-/// Reads a file by the library and compares all it reads with the problem.
-void judge(const std::string& path, const FrictionProblem& problem) {
-  const Index rows = problem.row_count(), count = problem.equality_count();
-  const Index size = problem.velocity_count().value_or(0);
-  if (problem.global) {
-    fclib_global* const read = fclib_read_global(path.c_str());
-    REQUIRE(read != nullptr);
-    CHECK(read->spacedim == problem.dimension);
-    CHECK(dense(*read->M) == problem.global->mass.toDense());
-    CHECK(dense(*read->H) == problem.global->directions.toDense());
-    CHECK(copy(read->f, size) == problem.global->momentum);
-    CHECK(copy(read->w, rows) == problem.global->velocity);
-    CHECK(copy(read->mu, problem.contact_count) == problem.friction);
-    CHECK((read->G != nullptr) == (count > 0));
-    if (read->G != nullptr) {
-      CHECK(dense(*read->G) == problem.global_equalities->directions.toDense());
-      CHECK(copy(read->b, count) == problem.global_equalities->velocity);
-    }
-    fclib_delete_global(read);
-    std::free(read);
-  } else {
-    fclib_local* const read = fclib_read_local(path.c_str());
-    REQUIRE(read != nullptr);
-    CHECK(read->spacedim == problem.dimension);
-    CHECK(dense(*read->W) == problem.local->delassus.toDense());
-    CHECK(copy(read->q, rows) == problem.local->velocity);
-    CHECK(copy(read->mu, problem.contact_count) == problem.friction);
-    CHECK((read->V != nullptr) == (count > 0));
-    if (read->V != nullptr) {
-      CHECK(dense(*read->V) == problem.local_equalities->coupling.toDense());
-      CHECK(dense(*read->R) == problem.local_equalities->delassus.toDense());
-      CHECK(copy(read->s, count) == problem.local_equalities->velocity);
-    }
-    fclib_delete_local(read);
-    std::free(read);
-  }
-  if (!problem.solution) return;
-  fclib_solution* const solution = fclib_read_solution(path.c_str());
-  REQUIRE(solution != nullptr);
-  CHECK(copy(solution->r, rows) == problem.solution->impulse);
-  CHECK(copy(solution->u, rows) == problem.solution->contact_velocity);
-  if (size > 0) CHECK(copy(solution->v, size) == problem.solution->velocity);
-  if (count > 0) CHECK(copy(solution->l, count) == problem.solution->multiplier);
-  fclib_delete_solutions(solution, 1);
-}
-
-}  // namespace
+using carom::testing::check_read, carom::testing::TemporaryFile;
 
 TEST_CASE("fclib_rolling: the library reads equality constraints that are written",
           "[io][oracle]") {
@@ -493,7 +410,7 @@ TEST_CASE("fclib_rolling: the library reads equality constraints that are writte
     const auto problem = draw_friction_problem(source, {!global, global, false, true, 2}, 3, 4);
     const TemporaryFile file("equalities.hdf5");
     carom::files::write_fclib(problem, file.path.string());
-    judge(file.path.string(), problem);
+    check_read(file.path.string(), problem);
   }
 }
 
@@ -507,7 +424,7 @@ TEST_CASE("fclib_rolling: the library reads what the rolling form shares with it
     const TemporaryFile file(name + ".hdf5");
     carom::files::write_file(file.path.string(), replaced(fclib_bytes(problem), form + "_rolling",
                                                           form + std::string("\0rolling", 8)));
-    judge(file.path.string(), problem);
+    check_read(file.path.string(), problem);
   }
 }
 

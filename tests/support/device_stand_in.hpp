@@ -8,7 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "carom/core/scalar.hpp"
+#include "carom/batch/detail/device_memory.hpp"
+
+#include "support/catch.hpp"
 
 /// @file
 /// What takes the place of a graphics processor in tests: memory, and threads one after the other.
@@ -21,10 +23,26 @@ class StandIn {
     std::memset(memory_.data(), 0xff, memory_.size() * sizeof(double));
   }
   [[nodiscard]] void* data() noexcept { return memory_.data(); }
+  [[nodiscard]] double* numbers() noexcept { return memory_.data(); }
   [[nodiscard]] bool margin_is_intact() const {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
     return std::all_of(bytes + bytes_, bytes + memory_.size() * sizeof(double),
                        [](unsigned char byte) { return byte == 0xff; });
+  }
+
+  /// Requires that of the numbers of a warp those of one lane were written, and no others.
+  void check_written_by(std::size_t lane) const {
+    const std::size_t count = bytes_ / sizeof(double), lanes = std::size_t(device_warp_size);
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
+    std::size_t own = 0, others = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* const number = bytes + i * sizeof(double);
+      const bool written =
+          std::any_of(number, number + sizeof(double), [](unsigned char b) { return b != 0xff; });
+      (i % lanes == lane ? own : others) += std::size_t(written);
+    }
+    CHECK(others == 0);
+    CHECK(own > count / lanes / 2);
   }
 
  private:
@@ -47,6 +65,27 @@ void for_each_thread(Index thread_count, unsigned seed, const Visit& visit) {
   std::mt19937 engine(seed);
   std::shuffle(threads.begin(), threads.end(), engine);
   for (const Index thread : threads) visit(thread);
+}
+
+/// A workspace needs its memory for each warp, asks for copies only where that is enough, and
+/// reports one that fails; tasks are sorted by pattern, so that a warp reads memory together.
+template <typename Workspace, typename View, typename Answers, typename Options>
+void check_workspace(const View& view, const Answers& answers, const Options& options) {
+  const std::size_t size = Workspace::bytes(view, 2);
+  CHECK(size - Workspace::bytes(view, 1) == Workspace::numbers_of_warp(view) * sizeof(double));
+  StandIn memory(size);
+  Workspace workspace;
+  int copies = 0;
+  const auto refuse = [&](void*, const void*, std::size_t) { return ++copies > 1; };
+  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size - 1, refuse));
+  CHECK(copies == 0);
+  CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size, refuse));
+  CHECK(copies == 1);
+  CHECK(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
+  const auto task = workspace.task(view, answers, options);
+  for (Index i = 1; i < view.count; ++i) {
+    CHECK(view.pattern_number(task.problem(i - 1)) <= view.pattern_number(task.problem(i)));
+  }
 }
 
 }  // namespace carom::testing

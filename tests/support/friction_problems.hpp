@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/catch.hpp"
 #include "support/random.hpp"
 
 #include "io/bad_input.hpp"
@@ -132,6 +133,13 @@ struct FrictionParts {
     add((*state)->multiplier);
   }
   return bits;
+}
+
+/// The bytes of a file with the first occurrence of some of them replaced.
+[[nodiscard]] inline std::string replaced(std::string text, const std::string& old,
+                                          const std::string& replacement) {
+  REQUIRE(text.find(old) != std::string::npos);
+  return text.replace(text.find(old), old.size(), replacement);
 }
 
 /// What a reader objects to in a problem's bytes, empty if nothing.
