@@ -203,8 +203,7 @@ TEST_CASE("device: a user's own kernel solves one problem in the thread that cal
                               DeviceWorkspace<double>::bytes(by_threads.view(), 1), copy_bytes));
     const auto task = workspace.task(by_threads.view(), by_threads.answers(), options);
     for (Index i = 0; i < by_threads.count(); ++i) {
-      carom::device::solve(task.batch, task.answers, task.options,
-                           memory.numbers() + 31 - i, i);
+      carom::device::solve(task.batch, task.answers, task.options, memory.numbers() + 31 - i, i);
     }
     check_same(by_threads, by_lanes);
     CHECK(memory.margin_is_intact());
@@ -306,7 +305,7 @@ TEST_CASE("device: no problems, little memory, a copy that fails", "[device]") {
 
   BatchStorage<double> batch = draw_steps<double>(40, 27005u);
   carom::testing::check_workspace<DeviceWorkspace<double>>(batch.view(), batch.answers(),
-                                            SapOptions<double>{});
+                                                           SapOptions<double>{});
 }
 
 }  // namespace device_test

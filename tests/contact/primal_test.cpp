@@ -127,7 +127,7 @@ TEST_CASE("primal: the gradient is what automatic differentiation of the cost gi
           "[contact][derivative]") {
   using Number = Dual<double, 9>;
   VectorSource<double> source(56u);
-  WorstCase law("gradient against autodiff");
+  WorstCase dense("of plain loops"), own("of ContactProblem<Dual>");
   for (int sample = 0; sample < 40; ++sample) {
     const RawProblem raw = draw_problem(source, {.sizes = {6, 1, 2}});
     const auto problem = build(raw);
@@ -135,38 +135,18 @@ TEST_CASE("primal: the gradient is what automatic differentiation of the cost gi
     VectorX<Number> variable(v.size());
     for (Index i = 0; i < v.size(); ++i) variable(i) = Number::variable(v(i), std::size_t(i));
     const Number cost = assemble<Number>(raw).cost(variable);
+    const Number own_cost = primal_cost(build<Number>(raw), variable);
     Eigen::VectorXd gradient;
     write_gradient(problem, v, gradient);
     const Scale scale = scale_of(assemble<Long>(raw), convert_vector<Long>(v));
+    const auto allowed = rounding(100, 1.0) * scale.momentum;
     for (Index i = 0; i < v.size(); ++i) {
-      law.see(std::abs(gradient(i) - cost.slope[std::size_t(i)]),
-              rounding(100, 1.0) * scale.momentum, v);
+      dense.see(std::abs(gradient(i) - cost.slope[std::size_t(i)]), allowed, v);
+      own.see(std::abs(gradient(i) - own_cost.slope[std::size_t(i)]), allowed, v);
     }
   }
-  law.check(40 * 9);
-}
-
-TEST_CASE("primal: the library's own formulas differentiate themselves", "[contact][derivative]") {
-  using Number = Dual<double, 9>;
-  VectorSource<double> source(57u);
-  WorstCase law("gradient of ContactProblem<Dual>");
-  for (int sample = 0; sample < 10; ++sample) {
-    const RawProblem raw = draw_problem(source, {.sizes = {6, 1, 2}});
-    const auto problem = build(raw);
-    const auto differentiable = build<Number>(raw);
-    const Eigen::VectorXd v = draw_velocity(source, raw);
-    VectorX<Number> variable(v.size());
-    for (Index i = 0; i < v.size(); ++i) variable(i) = Number::variable(v(i), std::size_t(i));
-    const Number cost = primal_cost(differentiable, variable);
-    Eigen::VectorXd gradient;
-    write_gradient(problem, v, gradient);
-    const Scale scale = scale_of(assemble<Long>(raw), convert_vector<Long>(v));
-    for (Index i = 0; i < v.size(); ++i) {
-      law.see(std::abs(gradient(i) - cost.slope[std::size_t(i)]),
-              rounding(100, 1.0) * scale.momentum, v);
-    }
-  }
-  law.check(10 * 9);
+  dense.check(40 * 9);
+  own.check(40 * 9);
 }
 
 TEST_CASE("primal: the Hessian is the gradient's derivative away from region boundaries",

@@ -14,7 +14,7 @@
 namespace constraints_test {
 
 using carom::Bilateral, carom::ContactProblem, carom::DryFriction, carom::JointLimit, carom::Motor;
-using carom::SapSolver, carom::testing::AllocationGuard, carom::testing::ConstrainedProblem;
+using carom::SapSolver, carom::testing::allocations_of, carom::testing::ConstrainedProblem;
 
 namespace {
 
@@ -73,15 +73,12 @@ TEST_CASE("real time: after the largest step, constraints allocate nothing", "[r
         CHECK(solver.solve(problem, velocity).converged());
         continue;
       }
-      const std::size_t before = carom::testing::allocation_count;
       bool converged = false;
-      {
-        const AllocationGuard guard;
+      const std::size_t allocations = allocations_of([&] {
         assemble(problem, steps[step]);
         velocity = problem.free_velocity();
         converged = solver.solve(problem, velocity).converged();
-      }
-      const std::size_t allocations = carom::testing::allocation_count - before;
+      });
       CAPTURE(step);
       CHECK(allocations == 0);
       CHECK(converged);

@@ -12,7 +12,7 @@
 namespace contact_solver_test {
 
 using carom::ContactProblem, carom::ContactSolver, carom::FrictionLaw, carom::VectorX;
-using carom::testing::AllocationGuard;
+using carom::testing::allocations_of;
 
 namespace {
 
@@ -21,21 +21,20 @@ std::size_t count_allocations(ContactSolver<double>& solver, const ContactProble
                               VectorX<double>& velocity, VectorX<double>& impulse) {
   velocity = problem.free_velocity();
   const VectorX<double> guess = 0.9 * impulse;
-  const std::size_t before = carom::testing::allocation_count;
-  const AllocationGuard guard;
-  for (const double deadline : {0, 1, 2, 4, 8, 16}) {
-    carom::testing::FakeClock clock;
-    solver.set_limits(clock.until(deadline));
-    static_cast<void>(solver.solve(problem, velocity));
-    static_cast<void>(solver.solve_from(problem, guess, velocity));
-    velocity = problem.free_velocity();
-  }
-  solver.set_limits({});
-  const bool converged = solver.solve(problem, velocity).converged();
-  impulse *= 0.9;
-  const bool again = solver.solve_from(problem, impulse, velocity).converged();
-  const std::size_t count = carom::testing::allocation_count - before;
-  Eigen::internal::set_is_malloc_allowed(true);
+  bool converged = false, again = false;
+  const std::size_t count = allocations_of([&] {
+    for (const double deadline : {0, 1, 2, 4, 8, 16}) {
+      carom::testing::FakeClock clock;
+      solver.set_limits(clock.until(deadline));
+      static_cast<void>(solver.solve(problem, velocity));
+      static_cast<void>(solver.solve_from(problem, guess, velocity));
+      velocity = problem.free_velocity();
+    }
+    solver.set_limits({});
+    converged = solver.solve(problem, velocity).converged();
+    impulse *= 0.9;
+    again = solver.solve_from(problem, impulse, velocity).converged();
+  });
   CHECK((converged && again));
   return count;
 }
@@ -88,14 +87,11 @@ TEST_CASE("real time: a prepared contact solver allocates nothing, by any method
             {.law = law, .method = method, .tolerance = 1e-6, .iteration_limit = 300});
         solver.prepare(problem);
         VectorX<double> velocity = problem.free_velocity();
-        const std::size_t before = carom::testing::allocation_count;
         bool converged = false, again = false;
-        {
-          const AllocationGuard guard;
+        const std::size_t allocations = allocations_of([&] {
           converged = solver.solve(problem, velocity).converged();
           again = solver.solve_from(problem, 0.9 * solver.impulse(), velocity).converged();
-        }
-        const std::size_t allocations = carom::testing::allocation_count - before;
+        });
         CAPTURE(to_string(law), to_string(method), problem.block_count(), problem.rigid_count());
         CHECK(allocations == 0);
         // One method alone may stop at its limit.
@@ -116,13 +112,9 @@ TEST_CASE("real time: after its largest problem a contact solver allocates nothi
   for (const auto& problem : problems) solver.prepare(problem);
   for (const auto& problem : problems) {
     VectorX<double> velocity = problem.free_velocity();
-    const std::size_t before = carom::testing::allocation_count;
     bool converged = false;
-    {
-      const AllocationGuard guard;
-      converged = solver.solve(problem, velocity).converged();
-    }
-    const std::size_t allocations = carom::testing::allocation_count - before;
+    const std::size_t allocations =
+        allocations_of([&] { converged = solver.solve(problem, velocity).converged(); });
     CAPTURE(problem.block_count());
     CHECK(allocations == 0);
     CHECK(converged);

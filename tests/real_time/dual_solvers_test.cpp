@@ -16,7 +16,7 @@ namespace dual_solvers_test {
 
 using carom::DelassusProblem, carom::FrictionLaw, carom::GaussSeidel, carom::ProjectedGradient,
     carom::VisitOrder, carom::VectorX;
-using carom::testing::AllocationGuard;
+using carom::testing::allocations_of;
 
 namespace {
 
@@ -28,13 +28,9 @@ void check_solver(Solver solver, const std::vector<DelassusProblem<double>>& pro
   }
   solver.prepare(problems[0]);
   for (std::size_t step = 0; step < problems.size(); ++step) {
-    const std::size_t before = carom::testing::allocation_count;
     bool converged = false;
-    {
-      const AllocationGuard guard;
-      converged = solver.solve(problems[step], impulses[step]).converged();
-    }
-    const std::size_t allocations = carom::testing::allocation_count - before;
+    const std::size_t allocations = allocations_of(
+        [&] { converged = solver.solve(problems[step], impulses[step]).converged(); });
     CAPTURE(step);
     CHECK(allocations == 0);
     CHECK(converged);
@@ -50,14 +46,11 @@ TEST_CASE("real time: a solver in impulses on bodies allocates nothing once prep
   carom::SolverOnBodies<GaussSeidel<double>> solver({.tolerance = 1e-6});
   solver.prepare(problem);
   VectorX<double> velocity = problem.free_velocity();
-  const std::size_t before = carom::testing::allocation_count;
   bool converged = false, again = false;
-  {
-    const AllocationGuard guard;
+  const std::size_t allocations = allocations_of([&] {
     converged = solver.solve(problem, velocity).converged();
     again = solver.solve_from(problem, 0.9 * solver.impulse(), velocity).converged();
-  }
-  const std::size_t allocations = carom::testing::allocation_count - before;
+  });
   CHECK(allocations == 0);
   CHECK((converged && again));
 }
@@ -91,14 +84,11 @@ TEST_CASE("real time: after the largest problem, W as a function allocates nothi
     VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
     if (first++ == 0) (void)solver.solve(dual, impulse);
     impulse.setZero();
-    const std::size_t before = carom::testing::allocation_count;
     bool converged = false;
-    {
-      const AllocationGuard guard;
+    const std::size_t allocations = allocations_of([&] {
       form.write_matrix_free(problem, dual);
       converged = solver.solve(dual, impulse).converged();
-    }
-    const std::size_t allocations = carom::testing::allocation_count - before;
+    });
     CHECK(allocations == 0);
     CHECK(converged);
   }

@@ -30,10 +30,7 @@ TEST_CASE("real_time: an impulse memory allocates nothing for steps no larger th
   step(0);
   std::size_t allocated = 0;
   for (std::uint64_t first = 1; first < 10; ++first) {
-    const std::size_t before = carom::testing::allocation_count;
-    const carom::testing::AllocationGuard guard;
-    step(first);
-    allocated += carom::testing::allocation_count - before;
+    allocated += carom::testing::allocations_of([&] { step(first); });
   }
   CHECK(allocated == 0);
   CHECK(memory.count() == 20);

@@ -28,7 +28,7 @@ using carom::VariationalStepper;
 
 namespace {
 
-/// Steps again and again with Eigen's allocations forbidden.
+/// Steps again and again with all allocations counted.
 template <typename System>
 void step_guarded(const System& system, std::initializer_list<double> q,
                   std::initializer_list<double> v) {
@@ -40,16 +40,16 @@ void step_guarded(const System& system, std::initializer_list<double> q,
   carom::MatrixX<double> slope(2 * system.size(), 2 * system.size());
   const auto shares = carom::yoshida_shares<double>();
   bool converged = true;
-  {
-    const carom::testing::AllocationGuard guard;
-    for (int k = 0; k < 10; ++k) {
-      converged = stepper.step(state, 0.01).converged() && converged;
-      converged =
-          composed_step<System>(stepper, state, 0.01, shares, saved).converged() && converged;
-      converged = derivative.evaluate(system, state, 0.01, state.q, slope).converged() && converged;
-      converged = std::isfinite(stepper.energy(state)) && converged;
-    }
-  }
+  CHECK(allocations_of([&] {
+          for (int k = 0; k < 10; ++k) {
+            converged = stepper.step(state, 0.01).converged() && converged;
+            converged =
+                composed_step<System>(stepper, state, 0.01, shares, saved).converged() && converged;
+            converged =
+                derivative.evaluate(system, state, 0.01, state.q, slope).converged() && converged;
+            converged = std::isfinite(stepper.energy(state)) && converged;
+          }
+        }) == 0);
   CHECK(converged);
 }
 
@@ -64,16 +64,12 @@ void curve_guarded(std::initializer_list<double> q, std::initializer_list<double
   curvature.prepare(system, lifted);
   std::vector<carom::MatrixX<double>> second(std::size_t(n), carom::MatrixX<double>::Zero(n, n));
   bool converged = true;
-  std::size_t allocations = 0;
-  {
-    const carom::testing::AllocationGuard guard;
-    allocations = carom::testing::allocation_count;
+  const std::size_t allocations = allocations_of([&] {
     for (int k = 0; k < 3; ++k) {
       converged =
           converged && curvature.evaluate(system, lifted, state, 0.01, state.q, second).converged();
     }
-    allocations = carom::testing::allocation_count - allocations;
-  }
+  });
   CHECK(converged);
   CHECK(allocations == 0);
 }
@@ -104,17 +100,13 @@ void knock_guarded(Law law) {
   bool converged = stepper.step(state, 0.05).converged();
   state = {0, numbers<double>({0, 0.4, 1}), numbers<double>({-1, -3, 4})};
   int impacts = stepper.step(state, 0.05).impacts;
-  std::size_t allocations = 0;
-  {
-    const carom::testing::AllocationGuard guard;
-    allocations = carom::testing::allocation_count;
+  const std::size_t allocations = allocations_of([&] {
     for (int k = 0; k < 100; ++k) {
       const auto report = stepper.step(state, 0.05);
       converged = report.converged() && converged;
       impacts += report.impacts;
     }
-    allocations = carom::testing::allocation_count - allocations;
-  }
+  });
   CHECK(converged);
   CHECK(impacts > 10);
   CHECK(allocations == 0);
@@ -138,19 +130,15 @@ void differentiate_guarded(Law law) {
   MechanicalState<double> state{0, numbers<double>({0, 0.4, 1}), numbers<double>({-1, -3, 4})};
   usable = derivative.step(stepper, state, 0.05).usable() && usable;
   int impacts = 0;
-  std::size_t allocations = 0;
   carom::VectorX<double> gradient = carom::VectorX<double>::Ones(6);
-  {
-    const carom::testing::AllocationGuard guard;
-    allocations = carom::testing::allocation_count;
+  const std::size_t allocations = allocations_of([&] {
     for (int k = 0; k < 100; ++k) {
       const auto report = derivative.step(stepper, state, 0.05);
       usable = report.usable() && usable;
       impacts += report.impacts;
       derivative.pull_back(gradient);
     }
-    allocations = carom::testing::allocation_count - allocations;
-  }
+  });
   CHECK(usable);
   CHECK(impacts > 10);
   CHECK(allocations == 0);
@@ -192,10 +180,7 @@ TEST_CASE("real_time: a step that is halved does not allocate", "[variational][r
   auto state = stepper.make_state(numbers<double>({1}), numbers<double>({0}));
   state.momentum(0) = std::nan("");
   bool converged = true;
-  {
-    const carom::testing::AllocationGuard guard;
-    converged = stepper.step(state, 0.01).converged();
-  }
+  CHECK(allocations_of([&] { converged = stepper.step(state, 0.01).converged(); }) == 0);
   CHECK_FALSE(converged);
 }
 
@@ -218,17 +203,17 @@ TEST_CASE("real_time: steps with open and held contacts do not allocate",
   MechanicalState<double> state{0, numbers<double>({0, 1}), numbers<double>({1, 0})};
   bool converged = true;
   int impacts = 0;
-  {
-    const carom::testing::AllocationGuard guard;
-    for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
-  }
+  CHECK(allocations_of([&] {
+          for (int k = 0; k < 20; ++k)
+            converged = stepper.step(state, 0.01).converged() && converged;
+        }) == 0);
   for (int k = 0; k < 60; ++k) impacts += stepper.step(state, 0.01).impacts;
   CHECK(impacts == 1);
   CHECK(stepper.held().size() == 1);
-  {
-    const carom::testing::AllocationGuard guard;
-    for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
-  }
+  CHECK(allocations_of([&] {
+          for (int k = 0; k < 20; ++k)
+            converged = stepper.step(state, 0.01).converged() && converged;
+        }) == 0);
   CHECK(converged);
 }
 
@@ -253,10 +238,10 @@ TEST_CASE("real_time: spatial trees do not allocate, standing on their feet eith
   bool converged = true;
   for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
   CHECK(stepper.held().size() == 4);
-  {
-    const carom::testing::AllocationGuard guard;
-    for (int k = 0; k < 10; ++k) converged = stepper.step(state, 0.01).converged() && converged;
-  }
+  CHECK(allocations_of([&] {
+          for (int k = 0; k < 10; ++k)
+            converged = stepper.step(state, 0.01).converged() && converged;
+        }) == 0);
   CHECK(converged);
 }
 

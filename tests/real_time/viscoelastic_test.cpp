@@ -15,6 +15,7 @@
 namespace viscoelastic_test {
 
 using carom::FreeBody, carom::FreeBodyState, carom::SlipLaw, carom::ViscoelasticStepper;
+using carom::testing::allocations_of;
 using carom::testing::make_box, carom::testing::make_material, carom::testing::rest_state;
 
 namespace {
@@ -33,17 +34,13 @@ void step_guarded(SlipLaw law, double extra_damping) {
   state.rate << 0.5, 0.3, 1;
   bool finite = true;
   int closed = 0;
-  std::size_t allocations = 0;
-  {
-    const carom::testing::AllocationGuard guard;
-    allocations = carom::testing::allocation_count;
+  const std::size_t allocations = allocations_of([&] {
     for (int k = 0; k < carom::testing::sweep(45, 100); ++k) {
       const auto report = stepper.step(state, 0.002);
       finite = finite && report.status != carom::SolveStatus::not_finite;
       closed += report.closed;
     }
-    allocations = carom::testing::allocation_count - allocations;
-  }
+  });
   CHECK(finite);
   CHECK(closed > 1);
   CHECK(allocations == 0);
@@ -75,10 +72,7 @@ TEST_CASE("real_time: the derivative of a viscoelastic step does not allocate",
   carom::VectorX<double> out(derivative.matrix().rows());
   bool finite = true;
   int closed = 0, opened = 0;
-  std::size_t allocations = 0;
-  {
-    const carom::testing::AllocationGuard guard;
-    allocations = carom::testing::allocation_count;
+  const std::size_t allocations = allocations_of([&] {
     for (int k = 0; k < carom::testing::sweep(20, 40); ++k) {
       const auto report = derivative.step(stepper, state, 0.002);
       derivative.push_forward(change, out);
@@ -88,8 +82,7 @@ TEST_CASE("real_time: the derivative of a viscoelastic step does not allocate",
       closed += report.closed;
       opened += report.opened;
     }
-    allocations = carom::testing::allocation_count - allocations;
-  }
+  });
   CHECK(finite);
   CHECK(closed > 1);
   CHECK(opened > 0);
@@ -107,14 +100,9 @@ TEST_CASE("real_time: coupled slip does not allocate, whatever it takes",
     const carom::Index n = 1 + round % most;
     const carom::testing::SlipCase<double> c(source, n);
     slip.prepare(n);
-    std::size_t allocations = 0;
     carom::SolveReport<double> report;
-    {
-      const carom::testing::AllocationGuard guard;
-      allocations = carom::testing::allocation_count;
-      report = slip.solve(c.gain, c.average, c.friction);
-      allocations = carom::testing::allocation_count - allocations;
-    }
+    const std::size_t allocations =
+        allocations_of([&] { report = slip.solve(c.gain, c.average, c.friction); });
     CAPTURE(round, n, report.iterations);
     CHECK(report.converged());
     CHECK(allocations == 0);

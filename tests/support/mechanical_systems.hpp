@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <vector>
 
 #include "carom/core/scalar.hpp"
 
@@ -50,6 +51,56 @@ struct OnLine {
   template <typename Q, typename T>
   [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
     return v(0) * v(0) / 2.0;
+  }
+};
+
+/// A ball of unit mass over a floor at height zero.
+template <typename Scalar>
+struct BouncingBall {
+  using scalar_type = Scalar;
+  Scalar gravity = Scalar(9.81);
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    return v(0) * v(0) / Scalar(2) - gravity * q(0);
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(0);
+  }
+};
+
+/// Point masses on a line that touch when they meet; a wall at zero.
+struct MassesOnLine {
+  using scalar_type = double;
+  std::vector<double> masses;
+  bool wall = false;
+  [[nodiscard]] Index size() const { return Index(masses.size()); }
+  [[nodiscard]] Index gap_count() const { return size() - 1 + (wall ? 1 : 0); }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    T sum = 0.0;
+    for (Index i = 0; i < size(); ++i) sum += masses[std::size_t(i)] / 2 * (v(i) * v(i));
+    return sum;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    for (Index i = 0; i + 1 < size(); ++i) out(i) = q(i + 1) - q(i);
+    if (wall) out(size() - 1) = q(0);
+  }
+};
+
+/// A potential −1/√q that ends at zero, and a stop far off: too much for Newton in one large step.
+struct RootedWell : OnLine {
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    using std::sqrt;
+    return v(0) * v(0) / 2.0 - 1.0 / sqrt(q(0));
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = 8.0 - q(0);
   }
 };
 

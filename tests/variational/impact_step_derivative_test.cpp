@@ -111,17 +111,7 @@ struct Knocking : carom::examples::KnockingPendula {
   void add_gap_curvature(const VectorX<double>&, const Weights&, MatrixX<double>&) const {}
 };
 
-/// A ball over a floor, and a rod whose stop is round.
-struct Ball : OnLine {
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    return v(0) * v(0) / 2.0 - 9.81 * q(0);
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(0);
-  }
-};
+/// A rod whose stop is round.
 struct RodAtBall : RodWithStop {
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
@@ -159,7 +149,7 @@ struct Sliding : ThrownAtWall<double> {
   }
 };
 
-/// Two unit masses on a line, one behind the other, and three that touch.
+/// Two unit masses on a line, one behind the other.
 struct Followers {
   using scalar_type = double;
   [[nodiscard]] Index size() const { return 2; }
@@ -173,21 +163,6 @@ struct Followers {
     out(0) = q(0) - q(1);
   }
 };
-struct Cradle {
-  using scalar_type = double;
-  [[nodiscard]] Index size() const { return 3; }
-  [[nodiscard]] Index gap_count() const { return 2; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return (v(0) * v(0) + v(1) * v(1) + v(2) * v(2)) / 2.0;
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(1) - q(0);
-    out(1) = q(2) - q(1);
-  }
-};
-
 /// A mass at a good part of the speed of light, which is 5, and one that is hardly there.
 struct Relativistic : OnLine {
   template <typename Q, typename T>
@@ -209,19 +184,6 @@ struct Light : OnLine {
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
     out(0) = 1e200 - q(0);
-  }
-};
-
-/// A potential that rises steeply to zero, and a stop far off: too much for Newton in one step.
-struct Walled : OnLine {
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    using std::sqrt;
-    return v(0) * v(0) / 2.0 - 1.0 / sqrt(q(0));
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = 8.0 - q(0);
   }
 };
 
@@ -432,7 +394,8 @@ TEST_CASE("impact_step_derivative: contacts come to rest, are held and let go",
 }
 
 TEST_CASE("impact_step_derivative: a ball at rest forgets how it fell", "[variational][example]") {
-  ImpactStepper<Ball, RestitutionImpact<double>> stepper({}, RestitutionImpact<double>(0.5));
+  ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> stepper(
+      {}, RestitutionImpact<double>(0.5));
   ImpactStepDerivative derivative(stepper);
   auto state = stepper.make_state(numbers<double>({1}), numbers<double>({0}));
   MatrixX<double> total = MatrixX<double>::Identity(2, 2);
@@ -616,7 +579,7 @@ TEST_CASE("impact_step_derivative: a step that is halved is differentiated part 
           "[variational][derivative]") {
   int halved = 0;
   for (int round = 0; round < 30; ++round) {
-    ImpactStepper<Walled> stepper({});
+    ImpactStepper<RootedWell> stepper({});
     ImpactStepDerivative derivative(stepper);
     auto state = stepper.make_state(numbers<double>({0.5}), numbers<double>({-1.5 - 0.05 * round}));
     MatrixX<double> differences(2, 2);
@@ -634,7 +597,8 @@ TEST_CASE("impact_step_derivative: a step that is halved is differentiated part 
 
 TEST_CASE("impact_step_derivative: what holds on one side only is counted", "[variational][edge]") {
   // At the floor from the start: lifted by d it falls for d/|v|, so that dq/dq is -e.
-  ImpactStepper<Ball, RestitutionImpact<double>> stepper({}, RestitutionImpact<double>(0.8));
+  ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> stepper(
+      {}, RestitutionImpact<double>(0.8));
   ImpactStepDerivative derivative(stepper);
   auto state = stepper.make_state(numbers<double>({0}), numbers<double>({-2}));
   const auto struck = derivative.step(stepper, state, 0.01);
@@ -644,7 +608,8 @@ TEST_CASE("impact_step_derivative: what holds on one side only is counted", "[va
   const auto lifted = [](double speed, double h) {
     std::array<VectorX<double>, 2> ends;
     for (const int k : {0, 1}) {
-      ImpactStepper<Ball, RestitutionImpact<double>> fresh({}, RestitutionImpact<double>(0.8));
+      ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> fresh(
+          {}, RestitutionImpact<double>(0.8));
       auto moved = fresh.make_state(numbers<double>({(k + 1) * 1e-5}), numbers<double>({speed}));
       REQUIRE(fresh.step(moved, h).converged());
       ends[std::size_t(k)] = stacked(moved);
@@ -654,7 +619,8 @@ TEST_CASE("impact_step_derivative: what holds on one side only is counted", "[va
   CHECK((derivative.matrix().col(0) - lifted(-2, 0.01)).norm() <= by_differences(1e-3));
 
   // Thrown up from the floor, it comes back to it.
-  ImpactStepper<Ball, RestitutionImpact<double>> thrower({}, RestitutionImpact<double>(0.8));
+  ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> thrower(
+      {}, RestitutionImpact<double>(0.8));
   auto thrown = thrower.make_state(numbers<double>({0}), numbers<double>({0.3}));
   const auto came_back = derivative.step(thrower, thrown, 0.08);
   REQUIRE(came_back.usable());
@@ -699,7 +665,7 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
   SECTION("overlap that is projected out") {
     ImpactStepOptions<double> options;
     options.project_out = true;
-    ImpactStepper<Ball> stepper({}, ImpactResolver<double>(), options);
+    ImpactStepper<BouncingBall<double>> stepper({}, ImpactResolver<double>(), options);
     ImpactStepDerivative derivative(stepper);
     auto state = stepper.make_state(numbers<double>({-0.1}), numbers<double>({1}));
     CHECK(derivative.step(stepper, state, 0.01).status == StepLinearizationStatus::projected);
@@ -764,7 +730,8 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
   SECTION("an impact that meets the limit of its reflections") {
     // The first ball of three strikes: the knock passes in two reflections.
     for (const Index limit : {1, 2}) {
-      ImpactStepper<Cradle> stepper({}, ImpactResolver<double>({.reflection_limit = limit}));
+      ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, 1, 1}},
+                                          ImpactResolver<double>({.reflection_limit = limit}));
       ImpactStepDerivative derivative(stepper);
       auto state = stepper.make_state(numbers<double>({-0.5, 0, 0}), numbers<double>({1, 0, 0}));
       const auto report = derivative.step(stepper, state, 1);
@@ -792,7 +759,7 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
     CHECK(derivative.step(stepper, state, 0.1).status == StepLinearizationStatus::incomplete);
   }
   SECTION("a step that fails") {
-    ImpactStepper<Ball> stepper({});
+    ImpactStepper<BouncingBall<double>> stepper({});
     ImpactStepDerivative derivative(stepper);
     auto state = stepper.make_state(numbers<double>({1}), numbers<double>({0}));
     state.momentum(0) = std::nan("");
@@ -803,7 +770,8 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
 TEST_CASE("impact_step_derivative: overlap from the start strikes at a fixed time",
           "[variational][edge]") {
   // A small change leaves the ball in the floor: the impact stays at the start of the step.
-  ImpactStepper<Ball, RestitutionImpact<double>> stepper({}, RestitutionImpact<double>(0.8));
+  ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> stepper(
+      {}, RestitutionImpact<double>(0.8));
   ImpactStepDerivative derivative(stepper);
   auto state = stepper.make_state(numbers<double>({-0.05}), numbers<double>({-2}));
   MatrixX<double> differences(2, 2);
@@ -815,7 +783,8 @@ TEST_CASE("impact_step_derivative: overlap from the start strikes at a fixed tim
   CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-8));
   // From within the floor it rises and comes back: the search takes it to a gap that shrinks from
   // that of the start to zero over the step.
-  ImpactStepper<Ball, RestitutionImpact<double>> other({}, RestitutionImpact<double>(0.8));
+  ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> other(
+      {}, RestitutionImpact<double>(0.8));
   state = other.make_state(numbers<double>({-0.001}), numbers<double>({0.3}));
   REQUIRE(write_differences(other, state, 0.08, 1e-5, differences));
   const auto falls = derivative.step(other, state, 0.08);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "carom/impact/generalized_reflections.hpp"
 #include "carom/impact/restitution.hpp"
@@ -25,42 +24,6 @@ using carom::MechanicalState, carom::PlasticImpact, carom::RestitutionImpact, ca
 using carom::VectorX, carom::examples::KnockingPendula;
 
 namespace {
-
-/// A ball over a floor at height zero.
-template <typename Scalar>
-struct Ball {
-  using scalar_type = Scalar;
-  [[nodiscard]] Index size() const { return 1; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    return v(0) * v(0) / Scalar(2) - Scalar(9.81) * q(0);
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(0);
-  }
-};
-
-/// Point masses on a line that touch when they meet; a wall at zero.
-struct Line {
-  using scalar_type = double;
-  std::vector<double> masses;
-  bool wall = false;
-  [[nodiscard]] Index size() const { return Index(masses.size()); }
-  [[nodiscard]] Index gap_count() const { return size() - 1 + (wall ? 1 : 0); }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    T sum = 0.0;
-    for (Index i = 0; i < size(); ++i) sum += masses[std::size_t(i)] / 2 * (v(i) * v(i));
-    return sum;
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    for (Index i = 0; i + 1 < size(); ++i) out(i) = q(i + 1) - q(i);
-    if (wall) out(size() - 1) = q(0);
-  }
-};
 
 /// A free mass on a line and a wall of thickness 2·half about zero.
 struct ThinWall : OnLine {
@@ -87,24 +50,8 @@ struct Knocking {
   }
 };
 
-/// A potential 1/sqrt(q) that ends at zero, and a stop far off.
-struct Walled {
-  using scalar_type = double;
-  [[nodiscard]] Index size() const { return 1; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    using std::sqrt;
-    return v(0) * v(0) / 2.0 - 1.0 / sqrt(q(0));
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = 8.0 - q(0);
-  }
-};
-
 /// A ball whose force is NaN from t = 0.2 on.
-struct Failing : Ball<double> {
+struct Failing : BouncingBall<double> {
   template <typename Q, typename T>
   void force(const Q&, const Q&, const T& t, Q& out) const {
     out(0) = t > T(0.2) ? T(std::nan("")) : T(0.0);
@@ -117,8 +64,8 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
   // t_1 = sqrt(2/g), t_k = t_1 (1 + 2 sum_{j<k} e^j); at rest from t_1 (1+e)/(1-e).
   const double first = 0.451523640986;
   const auto run = [&](double e, double h, double rest) {
-    ImpactStepper<Ball<double>, RestitutionImpact<double>> stepper({},
-                                                                   RestitutionImpact<double>(e));
+    ImpactStepper<BouncingBall<double>, RestitutionImpact<double>> stepper(
+        {}, RestitutionImpact<double>(e));
     MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
     int bounces = 0;
     double expected = first, worst = 0, power = 1;
@@ -156,7 +103,7 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
 
 TEST_CASE("impact_stepper: a resting ball is carried, a plastic one stays",
           "[variational][example]") {
-  ImpactStepper<Ball<double>, PlasticImpact<double>> stepper({});
+  ImpactStepper<BouncingBall<double>, PlasticImpact<double>> stepper({});
   MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
   for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, 0.01).converged());
   REQUIRE(stepper.held().size() == 1);
@@ -198,7 +145,7 @@ TEST_CASE("impact_stepper: Galperin's balls count the digits of pi", "[variation
   double mass = 1;
   for (int k = 0; k < 3; ++k, mass *= 100) {
     for (const double h : {0.01, 1.0}) {
-      ImpactStepper<Line> stepper(Line{{1, mass}, true});
+      ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, mass}, true});
       MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({0, -mass})};
       const double energy = stepper.energy(state);
       Index reflections = 0;
@@ -219,7 +166,7 @@ TEST_CASE("impact_stepper: Galperin's balls count the digits of pi", "[variation
 
 TEST_CASE("impact_stepper: the cradle passes the blow on at once", "[variational][example]") {
   // Three equal balls touch, a fourth strikes: the last one leaves with all of it.
-  ImpactStepper<Line> stepper(Line{{1, 1, 1, 1}, false});
+  ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, 1, 1, 1}, false});
   MechanicalState<double> state{0, numbers<double>({-1, 0, 0, 0}), numbers<double>({1, 0, 0, 0})};
   int impacts = 0;
   Index reflections = 0;
@@ -239,7 +186,7 @@ TEST_CASE("impact_stepper: the cradle passes the blow on at once", "[variational
 TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
   // v = (2, 0, -1) at touch: propagative (-1, 0, 2), Generalized Reflections (-4/3, 2/3, 5/3).
   const auto after = [](auto law) {
-    ImpactStepper<Line, decltype(law)> stepper(Line{{1, 1, 1}, false}, law);
+    ImpactStepper<MassesOnLine, decltype(law)> stepper(MassesOnLine{{1, 1, 1}, false}, law);
     MechanicalState<double> state{0, numbers<double>({0, 0, 0}), numbers<double>({2, 0, -1})};
     REQUIRE(stepper.step(state, 0.1).converged());
     return state.momentum;
@@ -325,7 +272,8 @@ TEST_CASE("impact_stepper: constraints hold while a contact strikes", "[variatio
 }
 
 TEST_CASE("impact_stepper: float works to its own digits", "[variational][example]") {
-  ImpactStepper<Ball<float>, RestitutionImpact<float>> stepper({}, RestitutionImpact<float>(0.5f));
+  ImpactStepper<BouncingBall<float>, RestitutionImpact<float>> stepper(
+      {}, RestitutionImpact<float>(0.5f));
   MechanicalState<float> state{0, numbers<float>({1}), numbers<float>({0})};
   for (int k = 0; k < 200; ++k) REQUIRE(stepper.step(state, 0.01f).converged());
   // Within the gaps that count as closed in float.
@@ -337,7 +285,8 @@ TEST_CASE("impact_stepper: overlap is projected out where the options say so",
           "[variational][example]") {
   ImpactStepOptions<double> options;
   options.project_out = true;
-  ImpactStepper<Line> stepper(Line{{1, 3}, false}, ImpactResolver<double>(), options);
+  ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, 3}, false}, ImpactResolver<double>(),
+                                      options);
   MechanicalState<double> state{0, numbers<double>({2, 1.6}), numbers<double>({-1, 3})};
   const auto report = stepper.step(state, 0.1);
   CHECK(report.converged());
@@ -352,7 +301,7 @@ TEST_CASE("impact_stepper: overlap is projected out where the options say so",
 TEST_CASE("impact_stepper: a step too large for Newton is halved and reported",
           "[variational][edge]") {
   // Driven against a wall of potential 1/sqrt(q): the first guess lies behind it.
-  ImpactStepper<Walled> stepper({});
+  ImpactStepper<RootedWell> stepper({});
   MechanicalState<double> state{0, numbers<double>({0.5}), numbers<double>({-2})};
   const double energy = stepper.energy(state);
   int halved = 0, impacts = 0;
@@ -385,7 +334,7 @@ TEST_CASE("impact_stepper: forces that are no numbers leave the last good state"
 
 TEST_CASE("impact_stepper: overlap is reported, bad numbers leave the state",
           "[variational][edge]") {
-  ImpactStepper<Ball<double>> stepper({});
+  ImpactStepper<BouncingBall<double>> stepper({});
   MechanicalState<double> state{0, numbers<double>({-0.25}), numbers<double>({1})};
   auto report = stepper.step(state, 0.01);
   CHECK(report.converged());

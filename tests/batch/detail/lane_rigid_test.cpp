@@ -94,13 +94,16 @@ void check(const std::vector<ContactProblem<double>>& problems, FrictionLaw law,
   }
   CHECK(report.converged >= least_converged);
   same.check(int(problems.size()));
+  balance.check(int(least_converged));
   obeys.check(int(least_converged));
 }
 
-void check_drawn(FrictionLaw law, Index least_converged) {
+/// Forty problems that draw(source) makes.
+template <typename Draw>
+void check_drawn(FrictionLaw law, Index least_converged, const Draw& draw) {
   VectorSource<double> source(23002u);
   std::vector<ContactProblem<double>> problems;
-  for (int i = 0; i < 40; ++i) problems.push_back(draw_blocks(source));
+  for (int i = 0; i < 40; ++i) problems.push_back(draw(source));
   check(problems, law, least_converged);
 }
 
@@ -122,11 +125,11 @@ void check_bundled(const char* name, FrictionLaw law, Index least_converged) {
 
 }  // namespace
 
-TEST_CASE("lane_rigid: every kind of contact obeys the convex law", "[lane_rigid]") {
-  check_drawn(FrictionLaw::convex, 40);
-}
-TEST_CASE("lane_rigid: every kind of contact obeys Coulomb's law", "[lane_rigid]") {
-  check_drawn(FrictionLaw::coulomb, 40);
+TEST_CASE("lane_rigid: every kind of block obeys either law, rigid or not", "[lane_rigid]") {
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    check_drawn(law, 40, draw_blocks);
+    check_drawn(law, 38, [](auto& source) { return carom::testing::draw_every_block(source); });
+  }
 }
 
 TEST_CASE("lane_rigid: bundled problems made rigid", "[lane_rigid]") {

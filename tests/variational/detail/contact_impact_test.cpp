@@ -91,62 +91,63 @@ struct OnFloorAtSlope : Thrown<double> {
   }
 };
 
-}  // namespace
-
-TEST_CASE("contact_impact: closed contacts reflect, open ones do not", "[variational][law]") {
-  const InCorner system;
-  StepSolver<InCorner> solver;
-  solver.prepare(system);
-  LegendreMap<InCorner> legendre;
-  legendre.prepare(system, 2);
-  ContactImpact<InCorner, ImpactResolver<double>> impact(ImpactResolver<double>(), {});
-  impact.prepare(system, 2);
-  impact.start_step();
-  MatrixX<double> rows = MatrixX<double>::Zero(2, 2);
+/// A system with what ContactImpact needs of a stepper.
+template <typename System>
+struct Stage {
+  System system;
+  StepSolver<System> solver;
+  LegendreMap<System> legendre;
+  ContactImpact<System, ImpactResolver<double>> impact{ImpactResolver<double>(), {}};
+  MatrixX<double> rows = MatrixX<double>::Zero(system.gap_count(), 2);
   VectorX<double> velocity = VectorX<double>::Zero(2);
   carom::ImpactStepReport<double> report;
 
-  MechanicalState<double> state{0, numbers<double>({1, 0}), numbers<double>({-2, -4})};
-  REQUIRE(legendre.write_velocity(system, state.q, state.momentum, 0, velocity));
-  REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
-  CHECK((state.momentum - numbers<double>({-2, 4})).norm() <= rounding(64, 1.0));
-  CHECK(impact.events().size() == 1);
-  CHECK(impact.events()[0].contact == 0);
+  Stage() {
+    solver.prepare(system);
+    legendre.prepare(system, system.gap_count());
+    impact.prepare(system, system.gap_count());
+    impact.start_step();
+  }
+  [[nodiscard]] bool resolve(MechanicalState<double>& state) {
+    return impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report);
+  }
+};
 
-  solver.hold(0);  // thrown off by the next blow
+}  // namespace
+
+TEST_CASE("contact_impact: closed contacts reflect, open ones do not", "[variational][law]") {
+  Stage<InCorner> stage;
+  MechanicalState<double> state{0, numbers<double>({1, 0}), numbers<double>({-2, -4})};
+  REQUIRE(stage.legendre.write_velocity(stage.system, state.q, state.momentum, 0, stage.velocity));
+  REQUIRE(stage.resolve(state));
+  CHECK((state.momentum - numbers<double>({-2, 4})).norm() <= rounding(64, 1.0));
+  CHECK(stage.impact.events().size() == 1);
+  CHECK(stage.impact.events()[0].contact == 0);
+
+  stage.solver.hold(0);  // thrown off by the next blow
   state = {1, numbers<double>({0, 0}), numbers<double>({-2, -4})};
-  REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
+  REQUIRE(stage.resolve(state));
   CHECK((state.momentum - numbers<double>({2, 4})).norm() <= rounding(64, 1.0));
-  CHECK(report.impacts == 2);
-  CHECK(report.reflections == 3);
-  CHECK_FALSE(solver.holds(0));
-  impact.go_back();
-  CHECK(impact.events().empty());
+  CHECK(stage.report.impacts == 2);
+  CHECK(stage.report.reflections == 3);
+  CHECK_FALSE(stage.solver.holds(0));
+  stage.impact.go_back();
+  CHECK(stage.impact.events().empty());
 }
 
 TEST_CASE("contact_impact: a held contact does not constrain the outcome of an impact",
           "[variational][example]") {
-  const OnFloorAtSlope system;
-  StepSolver<OnFloorAtSlope> solver;
-  solver.prepare(system);
-  LegendreMap<OnFloorAtSlope> legendre;
-  legendre.prepare(system, 2);
-  ContactImpact<OnFloorAtSlope, ImpactResolver<double>> impact(ImpactResolver<double>(), {});
-  impact.prepare(system, 2);
-  impact.start_step();
-  MatrixX<double> rows = MatrixX<double>::Zero(2, 2);
-  VectorX<double> velocity = VectorX<double>::Zero(2);
-  carom::ImpactStepReport<double> report;
-
+  Stage<OnFloorAtSlope> stage;
   // It slides along the floor to the slope, which turns it upwards.
   MechanicalState<double> state{0, numbers<double>({0, 0}), numbers<double>({-2, 0})};
-  solver.hold(0);
-  solver.write_rows(system, state.q, rows);
-  REQUIRE(legendre.constrain(system, state.q, 0, {rows, 1}, velocity, state.momentum));
-  REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
+  stage.solver.hold(0);
+  stage.solver.write_rows(stage.system, state.q, stage.rows);
+  REQUIRE(stage.legendre.constrain(stage.system, state.q, 0, {stage.rows, 1}, stage.velocity,
+                                   state.momentum));
+  REQUIRE(stage.resolve(state));
   CHECK((state.momentum - numbers<double>({0, 2})).norm() <= rounding(64, 1.0));
-  CHECK(report.reflections == 1);
-  CHECK_FALSE(solver.holds(0));
+  CHECK(stage.report.reflections == 1);
+  CHECK_FALSE(stage.solver.holds(0));
 }
 
 namespace {
@@ -165,21 +166,11 @@ struct Rooted : Thrown<double> {
 
 TEST_CASE("contact_impact: a gap without a finite gradient is reported, the momentum stays",
           "[variational][input]") {
-  const Rooted system;
-  StepSolver<Rooted> solver;
-  solver.prepare(system);
-  LegendreMap<Rooted> legendre;
-  legendre.prepare(system, 1);
-  ContactImpact<Rooted, ImpactResolver<double>> impact(ImpactResolver<double>(), {});
-  impact.prepare(system, 1);
-  impact.start_step();
-  MatrixX<double> rows = MatrixX<double>::Zero(1, 2);
-  VectorX<double> velocity = VectorX<double>::Zero(2);
-  carom::ImpactStepReport<double> report;
+  Stage<Rooted> stage;
   MechanicalState<double> state{0, numbers<double>({1, 0}), numbers<double>({-2, -4})};
-  REQUIRE(legendre.write_velocity(system, state.q, state.momentum, 0, velocity));
-  CHECK_FALSE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
-  CHECK(report.status == carom::SolveStatus::not_finite);
+  REQUIRE(stage.legendre.write_velocity(stage.system, state.q, state.momentum, 0, stage.velocity));
+  CHECK_FALSE(stage.resolve(state));
+  CHECK(stage.report.status == carom::SolveStatus::not_finite);
   CHECK(state.momentum == numbers<double>({-2, -4}));
 }
 

@@ -14,23 +14,6 @@ using carom::Index, carom::OverlapProjection, carom::SolveStatus, carom::VectorX
 
 namespace {
 
-/// Two masses on a line that touch when they meet, and a wall at zero.
-struct Pair {
-  using scalar_type = double;
-  double first = 1, second = 3;
-  [[nodiscard]] Index size() const { return 2; }
-  [[nodiscard]] Index gap_count() const { return 2; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return first / 2 * (v(0) * v(0)) + second / 2 * (v(1) * v(1));
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(1) - q(0);
-    out(1) = q(0);
-  }
-};
-
 /// A unit mass inside a circle of radius one, which is given as two gaps.
 struct InsideTwice {
   using scalar_type = double;
@@ -51,8 +34,8 @@ struct InsideTwice {
 
 TEST_CASE("overlap: masses move apart in inverse proportion to their weights",
           "[variational][oracle]") {
-  OverlapProjection<Pair> overlap;
-  const Pair pair;
+  OverlapProjection<MassesOnLine> overlap;
+  const MassesOnLine pair{{1, 3}, true};  // and a wall at zero
   overlap.prepare(pair);
   VectorX<double> q = numbers<double>({2, 1.6});
   CHECK(overlap.depth(pair, q) == 2 - 1.6);
@@ -65,8 +48,8 @@ TEST_CASE("overlap: masses move apart in inverse proportion to their weights",
 }
 
 TEST_CASE("overlap: opening one gap closes no other", "[variational][law]") {
-  OverlapProjection<Pair> overlap;
-  const Pair pair;
+  OverlapProjection<MassesOnLine> overlap;
+  const MassesOnLine pair{{1, 3}, true};  // and a wall at zero
   overlap.prepare(pair);
   VectorX<double> q = numbers<double>({0.1, -1.1});
   CHECK(overlap.project_out(pair, 0, 1e-12, q).converged());
@@ -98,15 +81,16 @@ TEST_CASE("overlap: constraints are obeyed", "[variational][law]") {
 
 TEST_CASE("overlap: open gaps stay as they are, a gap that is not a number is reported",
           "[variational][edge]") {
-  OverlapProjection<Pair> overlap;
-  overlap.prepare({});
+  OverlapProjection<MassesOnLine> overlap;
+  const MassesOnLine pair{{1, 3}, true};
+  overlap.prepare(pair);
   VectorX<double> q = numbers<double>({1, 2});
-  CHECK(overlap.project_out({}, 0, 1e-12, q).iterations == 0);
+  CHECK(overlap.project_out(pair, 0, 1e-12, q).iterations == 0);
   CHECK(q(0) == 1);
   q(0) = std::nan("");
-  CHECK(overlap.project_out({}, 0, 1e-12, q).status == SolveStatus::not_finite);
-  OverlapProjection<Pair> weightless;
-  const Pair none{0, 1};
+  CHECK(overlap.project_out(pair, 0, 1e-12, q).status == SolveStatus::not_finite);
+  OverlapProjection<MassesOnLine> weightless;
+  const MassesOnLine none{{0, 1}, true};
   weightless.prepare(none);
   q = numbers<double>({2, 1});
   CHECK(weightless.project_out(none, 0, 1e-12, q).status == SolveStatus::no_progress);

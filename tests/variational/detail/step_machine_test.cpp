@@ -61,22 +61,11 @@ struct Corridor : OnLine {
   }
 };
 
-/// The same mass over a floor at zero, with weight.
-struct Ball : OnLine {
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    return v(0) * v(0) / 2.0 - 10.0 * q(0);
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(0);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("step_machine: a step without contact is one flight", "[variational][example]") {
-  StepMachine<Ball, ImpactResolver<double>> machine({}, ImpactResolver<double>(), {});
+  StepMachine<BouncingBall<double>, ImpactResolver<double>> machine({10}, ImpactResolver<double>(),
+                                                                    {});
   MechanicalState<double> state{0, numbers<double>({5}), numbers<double>({0})};
   machine.start_step();
   ImpactStepReport<double> report;
@@ -105,7 +94,8 @@ TEST_CASE("step_machine: flights and impacts alternate until the step is over",
 
 TEST_CASE("step_machine: a contact at rest is held, and go_back releases it",
           "[variational][example]") {
-  StepMachine<Ball, PlasticImpact<double>> machine({}, PlasticImpact<double>(), {});
+  StepMachine<BouncingBall<double>, PlasticImpact<double>> machine({10}, PlasticImpact<double>(),
+                                                                   {});
   MechanicalState<double> state{0, numbers<double>({0}), numbers<double>({0})};
   machine.start_step();
   ImpactStepReport<double> report;
