@@ -266,9 +266,8 @@ set(CAROM_HEADERS
   include/carom/solvers/search/paced_limits.hpp
   include/carom/solvers/search/part_scales.hpp
   include/carom/solvers/search/path_slope.hpp
+  include/carom/solvers/search/proximal_law.hpp
   include/carom/solvers/search/proximal_newton.hpp
-  include/carom/solvers/search/proximal_solver_tuning.hpp
-  include/carom/solvers/search/relaxed_lifts.hpp
   include/carom/solvers/search/sap_tuning.hpp
   include/carom/solvers/search/small_newton.hpp
   include/carom/solvers/search/small_solver.hpp
@@ -351,12 +350,9 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
-  include/carom/adapters/detail/petsc_aggregates.hpp
   include/carom/adapters/detail/petsc_coarse.hpp
-  include/carom/adapters/detail/petsc_coarse_matrix.hpp
   include/carom/adapters/detail/petsc_directions.hpp
   include/carom/adapters/detail/petsc_exchange.hpp
-  include/carom/adapters/detail/petsc_gain_matrix.hpp
   include/carom/adapters/detail/petsc_hessian.hpp
   include/carom/adapters/detail/petsc_law_system.hpp
   include/carom/adapters/detail/petsc_newton.hpp

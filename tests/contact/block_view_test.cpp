@@ -225,6 +225,25 @@ TEST_CASE("block_view: float follows double", "[contact][solvers][oracle]") {
   near.check(40);
 }
 
+TEST_CASE(
+    "block_view: a law's slope has no R where it is rigid; the own trace sums squares of both "
+    "sides",
+    "[contact][example]") {
+  const Eigen::Matrix<double, 3, 3> rows = Eigen::Vector3d(1, 2, 3).asDiagonal();
+  const Eigen::Vector3d ones(1, 1, 1);
+  const carom::BlockSide<double> sides[2] = {{0, {0, 3}, rows.data(), rows.data()},
+                                             {1, {3, 1}, ones.data(), ones.data()}};
+  carom::WeightedContact<double> contact{0.5, {2, 4}, Eigen::Vector3d(1, 0, -1)};
+  const auto check = [&](const Eigen::Vector3d& expected) {
+    const carom::BlockView<double, 3> view(0, 0, contact, 2, {sides[0], sides[1]});
+    CHECK(view.own_trace() == 14 + 3);
+    CHECK(view.law_slope({3, 4, 5}, {1, 1, 1}) == expected);
+  };
+  check({3 - 1 + 2, 4 + 2, 5 + 1 + 4});
+  contact.rigid = true;
+  check({3 - 1, 4, 5 + 1});
+}
+
 TEST_CASE("block_view: a friction contact and the same block of six rows agree", "[contact][law]") {
   VectorSource<double> source(71u);
   WorstCase same("P, its slope, costs and the slope of the dual");

@@ -59,8 +59,9 @@ class PetscCertifier {
       return result;
     }
     const Balance pair = balance([&](const auto& block) { return block.read(impulse_); });
-    const Balance own = balance(
-        [&](const auto& block) { return block.nearest(block.trial(rate(block, whitened_))); });
+    const Balance own = balance([&](const auto& block) {
+      return block.nearest(block.trial(whitened_rate(block, whitened_)));
+    });
     result.residual = pair.relative;
     result.velocity_residual = own.relative;
     result.velocity_error_bound = own.norm;
@@ -79,34 +80,13 @@ class PetscCertifier {
     double norm, relative;
     PetscContactProblem::Id body;
   };
-  template <typename View>
-  [[nodiscard]] static typename View::Rows rate(const View& block, const VectorX<double>& w) {
-    typename View::Rows u = View::Rows::Zero();
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto [start, size] = block.side(s).range;
-      for (int i = 0; i < block.rows(); ++i) {
-        u(i) += block.whitened_columns(s).col(i).dot(w.segment(start, size));
-      }
-    }
-    return u;
-  }
   /// w* + Ĵᵀγ − w of own bodies, and how large it is; pushed_ is Ĵᵀγ.
   template <typename Impulse>
   [[nodiscard]] Balance balance(const Impulse& impulse) {
     pushed_.setZero(local_.velocity_count());
     double gross = 0;
-    local_.for_each_block([&](const auto& block) {
-      const auto gamma = impulse(block);
-      for (int s = 0; s < block.side_count(); ++s) {
-        const auto [start, size] = block.side(s).range;
-        if (!problem_.is_own(block.side(s).body)) continue;
-        for (int i = 0; i < block.rows(); ++i) {
-          const auto column = block.whitened_columns(s).col(i);
-          pushed_.segment(start, size) += gamma(i) * column;
-          gross += column.squaredNorm() * gamma(i) * gamma(i);
-        }
-      }
-    });
+    local_.for_each_block(
+        [&](const auto& block) { gross += add_push(problem_, block, impulse(block), pushed_); });
     const auto free = local_.whitened_free_velocity();
     double squared = 0;
     LargestPart<double> worst(0);
@@ -142,19 +122,15 @@ class PetscCertifier {
     const VectorX<double> free = local_.whitened_free_velocity();
     const auto for_each = [&](const auto& visit) {
       local_.for_each_block([&](const auto& block) {
-        if (!problem_.counts(block.number())) return;
-        auto weights = block.regularization();
-        if (local_.is_rigid(block.number())) weights.setZero();
-        visit(block, weights);
+        if (problem_.counts(block.number())) visit(block);
       });
     };
-    for_each([&](const auto& block, const auto& weights) {
-      for (int i = 0; i < block.rows(); ++i) size[0] += weights(i);
-      for (int s = 0; s < block.side_count(); ++s) {
-        size[0] += block.whitened_columns(s).squaredNorm();
-      }
+    for_each([&](const auto& block) {
+      const auto weights = block.regularization();
+      for (int i = 0; i < block.rows() && !block.law().rigid; ++i) size[0] += weights(i);
+      size[0] += block.own_trace();
       size[1] += block.rows();
-      const auto load = (rate(block, free) - block.bias_velocity()).eval();
+      const auto load = (whitened_rate(block, free) - block.bias_velocity()).eval();
       for (int i = 0; i < block.rows(); ++i) size[2] += load(i) * load(i);
     });
     size = sum_over_ranks<3>(problem_.communicator(), size);
@@ -162,14 +138,12 @@ class PetscCertifier {
     const double w = size[0] / size[1];
     std::array<double, 3> map{};  // squares of the map, of γ w, of u
     double violation = 0;
-    for_each([&](const auto& block, const auto& weights) {
+    for_each([&](const auto& block) {
       RowNumbers<double> gamma = RowNumbers<double>::Zero(), u = gamma;
       const auto impulse = block.read(impulse_);
-      const auto velocity = rate(block, moved);
-      for (int i = 0; i < block.rows(); ++i) {
-        gamma(i) = impulse(i);
-        u(i) = velocity(i) - block.bias_velocity()(i) + weights(i) * impulse(i);
-      }
+      gamma.head(block.rows()) = impulse.head(block.rows());
+      u.head(block.rows()) =
+          block.law_slope(whitened_rate(block, moved), impulse).head(block.rows());
       map[0] += natural_map_squared(law, block.set(), gamma, u, w);
       map[1] += (gamma * w).squaredNorm();
       map[2] += u.squaredNorm();

@@ -10,6 +10,7 @@
 #include "carom/adapters/petsc.hpp"
 #include "carom/adapters/petsc_certificate.hpp"
 #include "carom/adapters/petsc_interior_point.hpp"
+#include "carom/solvers/search/proximal_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -139,34 +140,24 @@ class PetscContactSolver {
   /// Gives the blocks the laws of the next convex problem.
   void soften(ContactProblem<double>& local, double softness) const {
     for (Index i = 0; i < local.block_count(); ++i) {
-      WeightedBlock<double> law = laws_[std::size_t(i)];
-      const Index first = local.first_row(i);
-      const double own = softness * weights_[std::size_t(i)];
-      for (int k = 0; law.rigid && k < law.set.rows; ++k) {
-        law.regularization(k) = own;
-        law.bias_velocity(k) += own * impulse_(first + k);
-      }
-      const int normal = detail::normal_row(law.set.shape);
-      if (normal >= 0) law.bias_velocity(normal) -= lift_[std::size_t(i)];
-      local.set_law(i, law);
+      const auto k = std::size_t(i);
+      const double* const centre = impulse_.data() + local.first_row(i);
+      local.set_law(i, detail::proximal_law(laws_[k], softness * weights_[k], centre, lift_[k]));
     }
   }
   void put_back(ContactProblem<double>& local) const {
     for (Index i = 0; i < local.block_count(); ++i) local.set_law(i, laws_[std::size_t(i)]);
   }
-  /// The lifts of the velocities of the last convex problem.
+  /// The lifts of the velocities of the last convex problem, by the laws themselves.
   void write_lifts(const ContactProblem<double>& local) {
     if (options_.law == FrictionLaw::convex) return;
-    for (Index i = 0; i < local.block_count(); ++i) {
-      const WeightedBlock<double>& law = laws_[std::size_t(i)];
+    local.for_each_block([&](const auto& block) {
       RowNumbers<double> u = RowNumbers<double>::Zero();
-      for (int k = 0; k < law.set.rows; ++k) {
-        const Index row = local.first_row(i) + k;
-        const double own = law.rigid ? 0 : law.regularization(k);
-        u(k) = sap_.contact_velocity()(row) - law.bias_velocity(k) + own * sap_.impulse()(row);
-      }
-      lift_[std::size_t(i)] = de_saxce_lift(law.set, u);
-    }
+      u.head(block.rows()) =
+          block.law_slope(block.read(sap_.contact_velocity()), block.read(sap_.impulse()))
+              .head(block.rows());
+      lift_[std::size_t(block.number())] = de_saxce_lift(block.set(), u);
+    });
   }
   /// @param velocity  the guess in, the last velocity out.
   /// @param best      replaced where an answer is better.
@@ -194,9 +185,7 @@ inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
   lift_.assign(std::size_t(local.block_count()), 0.0);
   local.for_each_block([&](const auto& block) {
     laws_.push_back(local.law(block.number()));
-    double sum = 0;
-    for (int s = 0; s < block.side_count(); ++s) sum += block.whitened_columns(s).squaredNorm();
-    weights_.push_back(sum / block.rows());
+    weights_.push_back(block.own_trace() / block.rows());
   });
   impulse_.setZero(local.impulse_count());
   result.status = SolveStatus::iteration_limit;
@@ -216,8 +205,8 @@ inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
       break;
     }
     impulse_ = sap_.impulse();
-    write_lifts(local);
     put_back(local);
+    write_lifts(local);
     const double now = certify(problem, velocity, impulse_, options_.law).natural_map_error;
     if (now < best.error) best = {now, velocity, impulse_};
     if (now <= options_.tolerance) {

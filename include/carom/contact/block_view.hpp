@@ -142,6 +142,15 @@ class BlockView {
     }
     return sum;
   }
+  /// The sum of the diagonal of J A⁻¹ Jᵀ [1/kg].
+  [[nodiscard]] Scalar own_trace() const noexcept {
+    Scalar sum = 0;
+    for (int s = 0; s < side_count_; ++s) {
+      const Scalar* const all = side(s).whitened;
+      sum += detail::dot(all, all, rows() * side(s).range.size);
+    }
+    return sum;
+  }
 
   // --- the law ---
 
@@ -235,6 +244,10 @@ class BlockView {
     Rows result = regularization();
     for (int i = 0; i < Capacity; ++i) result(i) = velocity(i) - bias(i) + result(i) * impulse(i);
     return result;
+  }
+  /// The same, without R γ where the law is rigid.
+  [[nodiscard]] Rows law_slope(const Rows& velocity, const Rows& impulse) const noexcept {
+    return law_.rigid ? slope(velocity, Rows::Zero()) : slope(velocity, impulse);
   }
 
  private:

@@ -10,8 +10,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/sap.hpp"
-#include "carom/solvers/search/proximal_solver_tuning.hpp"
-#include "carom/solvers/search/relaxed_lifts.hpp"
+#include "carom/solvers/search/proximal_law.hpp"
 #include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {
@@ -168,11 +167,7 @@ void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   problem.for_each_block([&](const auto& block) {
     const auto moved = block.velocity(problem.free_velocity());
     const auto softness = block.regularization();
-    Scalar sum = 0;
-    for (int s = 0; s < block.side_count(); ++s) {
-      const Scalar* const rows = block.side(s).whitened;
-      sum += detail::dot(rows, rows, block.rows() * block.side(s).range.size);
-    }
+    const Scalar sum = block.own_trace();
     diagonal += sum;
     for (int r = 0; r < block.rows(); ++r) {
       const Scalar load = moved(r) - block.bias_velocity()(r);
@@ -192,16 +187,10 @@ void ProximalSolver<Scalar>::soften(const ContactProblem<Scalar>& problem,
   problem.for_each_block([&](const auto& block) {
     const bool rigid = block.law().rigid, lifted = options_.law == FrictionLaw::coulomb;
     if (!rigid && !lifted) return;
-    WeightedBlock<Scalar> law = problem.law(block.number());
-    const Scalar own = softness * weights_(block.number());
-    for (int k = 0; k < block.rows() && rigid; ++k) {
-      law.regularization(k) = own;
-      law.bias_velocity(k) += own * centre_(block.first_row() + k);
-    }
-    if (const int normal = detail::normal_row(law.set.shape); lifted && normal >= 0) {
-      law.bias_velocity(normal) -= lifts_(block.number());
-    }
-    softened_.set_law(block.number(), law);
+    const Index i = block.number();
+    const Scalar own = softness * weights_(i), lift = lifted ? lifts_(i) : Scalar(0);
+    const Scalar* const centre = centre_.data() + block.first_row();
+    softened_.set_law(i, detail::proximal_law(problem.law(i), own, centre, lift));
   });
 }
 
@@ -230,13 +219,9 @@ auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
                                      const VectorX<Scalar>& velocity) noexcept -> Errors {
   Scalar error_squared = 0, slope_squared = 0;
   problem.for_each_block([&](const auto& block) {
-    const auto impulse = block.read(last_), softness = block.regularization();
-    auto slope = block.velocity(velocity), trial = slope;
-    for (int r = 0; r < block.rows(); ++r) {
-      slope(r) -= block.bias_velocity()(r);
-      if (!block.law().rigid) slope(r) += softness(r) * impulse(r);
-      slope_squared += slope(r) * slope(r);
-    }
+    const auto impulse = block.read(last_);
+    auto slope = block.law_slope(block.velocity(velocity), impulse), trial = slope;
+    for (int r = 0; r < block.rows(); ++r) slope_squared += slope(r) * slope(r);
     const int normal = detail::normal_row(block.set().shape);
     if (options_.law == FrictionLaw::coulomb && normal >= 0) {
       slope(normal) += lifts_.move(block.number(), block.set(), slope.data());

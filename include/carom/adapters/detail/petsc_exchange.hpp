@@ -53,6 +53,37 @@ inline std::vector<Word> send_lists(MPI_Comm communicator,
   return result;
 }
 
+/// Ĵ w of a block.
+template <typename Block>
+[[nodiscard]] typename Block::Rows whitened_rate(const Block& block,
+                                                 const VectorX<double>& whitened) noexcept {
+  typename Block::Rows u = Block::Rows::Zero();
+  for (int s = 0; s < block.side_count(); ++s) {
+    const auto columns = block.whitened_columns(s);
+    const auto [start, size] = block.side(s).range;
+    for (int i = 0; i < block.rows(); ++i)
+      u(i) += columns.col(i).dot(whitened.segment(start, size));
+  }
+  return u;
+}
+/// Adds Ĵᵀ γ of a block to what impulses give bodies and ghosts.
+/// @return  Σ ‖Ĵₖ‖² γₖ² over its rows and own bodies [J].
+template <typename Block>
+double add_push(const PetscContactProblem& problem, const Block& block,
+                const typename Block::Rows& impulse, VectorX<double>& pushed) noexcept {
+  double gross = 0;
+  for (int s = 0; s < block.side_count(); ++s) {
+    const auto columns = block.whitened_columns(s);
+    const auto [start, size] = block.side(s).range;
+    const bool own = problem.is_own(block.side(s).body);
+    for (int i = 0; i < block.rows(); ++i) {
+      pushed.segment(start, size) += impulse(i) * columns.col(i);
+      if (own) gross += columns.col(i).squaredNorm() * impulse(i) * impulse(i);
+    }
+  }
+  return gross;
+}
+
 /// Where bodies are: each rank keeps the answers for the numbers that leave its own rank as
 /// remainder, so that no rank holds all of them.
 class BodyDirectory {

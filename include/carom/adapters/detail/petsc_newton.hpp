@@ -73,15 +73,7 @@ class PetscIterate {
       const auto y = block.trial(u);
       const auto gamma = block.nearest(y);
       block.write(gamma, impulse_);
-      for (int s = 0; s < block.side_count(); ++s) {
-        const auto columns = block.whitened_columns(s);
-        const auto [start, size] = block.side(s).range;
-        const bool counts = problem_->is_own(block.side(s).body);
-        for (int i = 0; i < block.rows(); ++i) {
-          pushed_.segment(start, size) += gamma(i) * columns.col(i);
-          if (counts) gross += columns.col(i).squaredNorm() * gamma(i) * gamma(i);
-        }
-      }
+      gross += add_push(*problem_, block, gamma, pushed_);
       if (problem_->counts(block.number())) cost += block.cost(y, gamma);
     });
     gradient = own(whitened) - own(free_) - own(pushed_);
@@ -162,13 +154,7 @@ class PetscIterate {
   template <typename View>
   auto write_rate(const View& block, const VectorX<double>& bodies,
                   VectorX<double>& rows) const noexcept {
-    typename View::Rows u = View::Rows::Zero();
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto columns = block.whitened_columns(s);
-      const auto [start, size] = block.side(s).range;
-      for (int i = 0; i < block.rows(); ++i)
-        u(i) += columns.col(i).dot(bodies.segment(start, size));
-    }
+    const auto u = whitened_rate(block, bodies);
     block.write(u, rows);
     return u;
   }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "carom/linalg/detail/block_cholesky.hpp"
@@ -25,6 +28,51 @@ struct BodySystemTuning {
   /// rounding leaves more than `enough`; in double it has no effect.
   static constexpr double gain = 0.5;
 };
+
+/// What solve_refined() writes of an island: dw and the sum of its corrections, both vectors of
+/// which [begin, end) belongs to the island, and Ĵ times a correction, in parts.
+template <typename Scalar>
+struct RefinementMemory {
+  Scalar *vector, *sum, *moved;
+  Index begin, end;
+};
+
+/// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share, or
+/// nothing more is gained: where N is large, one of them may be accurate and the other not.
+/// @param system  blocks(); and, on the vector of the memory, write_momentum(dγ), which writes
+///                Ĵᵀ dγ, apply_inverse(), write_velocities(), which writes Ĵ times it, and
+///                squares(), which returns the squares of the sum and of the vector.
+template <RealScalar Scalar, typename System>
+void solve_refined(const System& system, const BlockIsland& island, const BlockGains<Scalar>& gains,
+                   const Scalar* offset, const RefinementMemory<Scalar>& memory, Scalar* step,
+                   Scalar* moved) {
+  using Tuning = BodySystemTuning;
+  using std::sqrt;
+  const Index first = 3 * island.first_part, end = 3 * island.part_end;
+  std::copy(offset + first, offset + end, step + first);
+  std::fill(moved + first, moved + end, Scalar(0));
+  std::fill(memory.sum + memory.begin, memory.sum + memory.end, Scalar(0));
+  system.write_momentum(step);
+  Scalar last = std::numeric_limits<Scalar>::infinity();
+  for (int k = 0; k <= Tuning::refinements; ++k) {
+    system.apply_inverse();
+    system.write_velocities();
+    for (Index i = island.first_block; i < island.block_end; ++i) {
+      const Index row = 3 * system.blocks().first_part(i);
+      gains.subtract_product(i, system.blocks().parts(i), memory.moved + row, step + row);
+    }
+    for (Index p = first; p < end; ++p) moved[p] += memory.moved[p];
+    for (Index u = memory.begin; u < memory.end; ++u) memory.sum[u] += memory.vector[u];
+    if (k == Tuning::refinements) break;
+    system.write_momentum(step);
+    for (Index u = memory.begin; u < memory.end; ++u) memory.vector[u] -= memory.sum[u];
+    const std::array<Scalar, 2> squares = system.squares();
+    const Scalar now = sqrt(squares[1]);
+    if (!(now > Scalar(Tuning::enough) * sqrt(squares[0]))) break;
+    if (now > Scalar(Tuning::gain) * last) break;
+    last = now;
+  }
+}
 
 /// Newton steps dγ = h − N W dγ of a ContactProblem's impulses, W = Ĵ Ĵᵀ never written down: with
 /// dw = Ĵᵀ dγ they come from (I + Ĵᵀ N Ĵ) dw = Ĵᵀ h, which has as many unknowns as the bodies and
@@ -156,12 +204,13 @@ class BodySystem {
     return pairs_.cancellation(rows_, scales_, island, impulse);
   }
 
-  /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
-  /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
+  /// dγ = h − N W dγ, and W dγ, by solve_refined().
   void solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset, Scalar* step,
              Scalar* moved) noexcept;
 
  private:
+  struct Refined;
+
   [[nodiscard]] SharedLoop loop() const noexcept {
     return crew_ == nullptr ? SharedLoop() : SharedLoop(*crew_);
   }
@@ -262,40 +311,38 @@ bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) n
 }
 
 template <RealScalar Scalar>
+struct BodySystem<Scalar>::Refined {
+  BodySystem& system;
+  Index island;
+
+  [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return system.blocks(); }
+  void write_momentum(const Scalar* step) const noexcept {
+    system.rows_.write_momentum(island, step, system.vector_.data());
+  }
+  void apply_inverse() const noexcept {
+    system.template apply_inverse<false>(island, system.vector_.data());
+  }
+  void write_velocities() const noexcept {
+    system.rows_.write_velocities(island, system.vector_.data(), system.rest_.data(),
+                                  system.loop());
+  }
+  [[nodiscard]] std::array<Scalar, 2> squares() const noexcept {
+    std::array<Scalar, 2> result{};
+    const Index end = system.rows_.vector_end(island);
+    for (Index u = system.rows_.vector_start(island); u < end; ++u) {
+      result[0] += system.sum_[u] * system.sum_[u];
+      result[1] += system.vector_[u] * system.vector_[u];
+    }
+    return result;
+  }
+};
+
+template <RealScalar Scalar>
 void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset,
                                Scalar* step, Scalar* moved) noexcept {
-  using Tuning = BodySystemTuning;
-  using std::sqrt;
-  const BlockIsland& parts = islands()[island];
-  const Index begin = rows_.vector_start(island), end = rows_.vector_end(island);
-  std::copy(offset + 3 * parts.first_part, offset + 3 * parts.part_end,
-            step + 3 * parts.first_part);
-  std::fill(moved + 3 * parts.first_part, moved + 3 * parts.part_end, Scalar(0));
-  std::fill(sum_.begin() + begin, sum_.begin() + end, Scalar(0));
-  rows_.write_momentum(island, step, vector_.data());
-  Scalar last = std::numeric_limits<Scalar>::infinity();
-  for (int k = 0; k <= Tuning::refinements; ++k) {
-    apply_inverse<false>(island, vector_.data());
-    rows_.write_velocities(island, vector_.data(), rest_.data(), loop());
-    for (Index i = parts.first_block; i < parts.block_end; ++i) {
-      const int count = blocks().parts(i);
-      const Index first = 3 * blocks().first_part(i);
-      gains.subtract_product(i, count, rest_.data() + first, step + first);
-    }
-    for (Index p = 3 * parts.first_part; p < 3 * parts.part_end; ++p) moved[p] += rest_[p];
-    for (Index u = begin; u < end; ++u) sum_[u] += vector_[u];
-    if (k == Tuning::refinements) break;
-    rows_.write_momentum(island, step, vector_.data());
-    Scalar size(0), missing(0);
-    for (Index u = begin; u < end; ++u) {
-      vector_[u] -= sum_[u];
-      size += sum_[u] * sum_[u];
-      missing += vector_[u] * vector_[u];
-    }
-    const Scalar now = sqrt(missing);
-    if (!(now > Scalar(Tuning::enough) * sqrt(size)) || now > Scalar(Tuning::gain) * last) break;
-    last = now;
-  }
+  const RefinementMemory<Scalar> memory{vector_.data(), sum_.data(), rest_.data(),
+                                        rows_.vector_start(island), rows_.vector_end(island)};
+  solve_refined(Refined{*this, island}, islands()[island], gains, offset, memory, step, moved);
 }
 
 }  // namespace detail

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/search/relaxed_lifts.hpp"
+#include "carom/solvers/search/proximal_law.hpp"
 
 #include <algorithm>
 
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
-namespace relaxed_lifts_test {
+namespace proximal_law_test {
 
 using carom::detail::RelaxedLifts;
 using Eigen::Vector3d;
 
-TEST_CASE("relaxed_lifts: a lift follows what goes on and slows down where it turns back",
+TEST_CASE("proximal_law: a lift follows what goes on and slows down where it turns back",
           "[solvers][example]") {
   const auto set = carom::friction_impulses(0.5);
   RelaxedLifts<double> lifts;
@@ -33,7 +33,7 @@ TEST_CASE("relaxed_lifts: a lift follows what goes on and slows down where it tu
   CHECK(lifts(1) == 0);
 }
 
-TEST_CASE("relaxed_lifts: an iteration that would circle comes to rest", "[solvers][law]") {
+TEST_CASE("proximal_law: an iteration that would circle comes to rest", "[solvers][law]") {
   // The lift that the velocities ask for falls three times as fast as the lift rises.
   const auto set = carom::friction_impulses(1.0);
   RelaxedLifts<double> lifts;
@@ -44,4 +44,23 @@ TEST_CASE("relaxed_lifts: an iteration that would circle comes to rest", "[solve
   CHECK(lifts(0) == Approx(1).epsilon(carom::testing::by_solver(1e-3)));
 }
 
-}  // namespace relaxed_lifts_test
+TEST_CASE(
+    "proximal_law: an impulse at the centre leaves a rigid block as it is, and a lift moves "
+    "the normal's bias alone",
+    "[solvers][law]") {
+  carom::WeightedBlock<double> law;
+  law.set = carom::friction_impulses(0.5);
+  law.rigid = true;
+  law.bias_velocity.head<3>() << 0.5, -0.25, 2;
+  const Vector3d centre(1, -2, 4);
+  const auto soft = carom::detail::proximal_law(law, 0.125, centre.data(), 0.75);
+  // v̂ + R c less the lift, so that u with R γ is that of the rigid law where γ = c.
+  CHECK(soft.regularization.head<3>() == Vector3d::Constant(0.125));
+  CHECK(soft.bias_velocity.head<3>() == Vector3d(0.625, -0.5, 1.75));
+  law.rigid = false;
+  const auto lifted = carom::detail::proximal_law(law, 0.125, centre.data(), 0.75);
+  CHECK(lifted.regularization == law.regularization);
+  CHECK(lifted.bias_velocity.head<3>() == Vector3d(0.5, -0.25, 1.25));
+}
+
+}  // namespace proximal_law_test
