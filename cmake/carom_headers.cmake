@@ -132,7 +132,7 @@ set(CAROM_HEADERS
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/compiler.hpp
   include/carom/core/detail/matrix_entries.hpp
-  include/carom/core/detail/number_lanes.hpp
+  include/carom/core/detail/packet.hpp
   include/carom/core/detail/plain_loops.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp

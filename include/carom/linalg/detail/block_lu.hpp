@@ -18,10 +18,10 @@ template <int Width, typename Scalar>
 void divide_panel(const Columns<Scalar>& panel, const PivotBlock<Width, Scalar>& block, Index begin,
                   Index end) noexcept {
   for (Index row = begin; row < end; row += row_lanes) {
-    RowLanes<Scalar> across[std::size_t(Width)];
-    for (int c = 0; c < Width; ++c) across[c] = lanes_at(panel.data + c * panel.stride + row);
+    RowPacket<Scalar> across[std::size_t(Width)];
+    for (int c = 0; c < Width; ++c) across[c] = packet_at(panel.data + c * panel.stride + row);
     block.solve(across);
-    for (int c = 0; c < Width; ++c) lanes_at(panel.data + c * panel.stride + row) = across[c];
+    for (int c = 0; c < Width; ++c) packet_at(panel.data + c * panel.stride + row) = across[c];
   }
 }
 
@@ -263,7 +263,7 @@ void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
     for (int c = 0; c < width.value; ++c) {
       const Scalar* const column = l.data + (first + c) * l.stride;
       for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
-        detail::lanes_at(x + row) -= value[c] * detail::lanes_at(column + row);
+        detail::packet_at(x + row) -= value[c] * detail::packet_at(column + row);
       }
     }
     for (int c = 0; c < width.value; ++c) x[first + c] = value[c];
@@ -293,9 +293,9 @@ void BlockLu<Scalar>::solve_front_lower_transposed(int number, Scalar* x) const 
         Scalar value[std::size_t(width.value)];
         for (int c = 0; c < width.value; ++c) {
           const Scalar* const column = l.data + (first + c) * l.stride;
-          detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();
+          detail::RowPacket<Scalar> covered = detail::RowPacket<Scalar>::Zero();
           for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
-            covered += detail::lanes_at(x + row) * detail::lanes_at(column + row);
+            covered += detail::packet_at(x + row) * detail::packet_at(column + row);
           }
           value[c] = x[first + c] - covered.sum();
         }

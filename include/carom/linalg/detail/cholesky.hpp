@@ -21,9 +21,9 @@ inline constexpr Index cholesky_panel = 4;
 
 /// Subtracts from `Width` columns of the panel at `first` what the columns left of it contribute,
 /// rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
-template <RealScalar Scalar, int Lanes, int Width>
+template <RealScalar Scalar, int Height, int Width>
 void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
-  using Rows = SmallVector<Scalar, Lanes>;
+  using Rows = SmallVector<Scalar, Height>;
   Rows sum[std::size_t(Width)];
   for (int c = 0; c < Width; ++c) sum[c] = Rows::at(a + (first + c) * stride + row);
   for (Index k = 0; k < first; ++k) {
@@ -83,12 +83,12 @@ template <RealScalar Scalar>
   return true;
 }
 
-/// Subtracts from rows [row, row + Lanes) of the right sides what the unknowns of the panel at
+/// Subtracts from rows [row, row + Height) of the right sides what the unknowns of the panel at
 /// `first` contribute.
-template <RealScalar Scalar, int Lanes, int Count>
+template <RealScalar Scalar, int Height, int Count>
 void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, Index first,
                     Index row) noexcept {
-  using Rows = SmallVector<Scalar, Lanes>;
+  using Rows = SmallVector<Scalar, Height>;
   Rows left[std::size_t(cholesky_panel)];
   CAROM_UNROLL
   for (Index c = 0; c < cholesky_panel; ++c) left[c] = Rows::at(lower + (first + c) * stride + row);

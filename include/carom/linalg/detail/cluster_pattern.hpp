@@ -327,16 +327,16 @@ class ScaledBlocks {
     const Index lanes = detail::lanes_above(row.size);
     const Real* const block = own_.data() + row.own_values;
     for (Index i = 0; i < lanes; i += detail::row_lanes) {
-      Lanes sum = detail::lanes_at(y + row.start + i);
+      Numbers sum = detail::packet_at(y + row.start + i);
       for (Index c = 0; c < row.size; ++c) {
-        sum += detail::lanes_at(block + c * lanes + i) * x[row.start + c];
+        sum += detail::packet_at(block + c * lanes + i) * x[row.start + c];
       }
-      detail::lanes_at(y + row.start + i) = sum;
+      detail::packet_at(y + row.start + i) = sum;
     }
   }
 
  private:
-  using Lanes = detail::RowLanes<Real>;
+  using Numbers = detail::RowPacket<Real>;
 
   template <typename At>
   static void subtract(const ClusterPattern& pattern, const ClusterPattern::Row& row,
@@ -344,21 +344,21 @@ class ScaledBlocks {
     const Index lanes = detail::lanes_above(row.size);
     for (Index i = 0; i < lanes; i += detail::row_lanes) {
       const Real* block = values + i;
-      Lanes even = detail::lanes_at(x + row.start + i), odd = Lanes::Zero();
+      Numbers even = detail::packet_at(x + row.start + i), odd = Numbers::Zero();
       for (int k = begin; k < end; ++k) {
         const auto& column = pattern.row(at(k).column);
         const Real* const given = x + column.start;
         int c = 0;
         for (; c + 2 <= column.size; c += 2, block += 2 * lanes) {  // two chains of sums
-          even -= detail::lanes_at(block) * given[c];
-          odd -= detail::lanes_at(block + lanes) * given[c + 1];
+          even -= detail::packet_at(block) * given[c];
+          odd -= detail::packet_at(block + lanes) * given[c + 1];
         }
         if (c < column.size) {
-          even -= detail::lanes_at(block) * given[c];
+          even -= detail::packet_at(block) * given[c];
           block += lanes;
         }
       }
-      detail::lanes_at(x + row.start + i) = even + odd;
+      detail::packet_at(x + row.start + i) = even + odd;
     }
   }
 

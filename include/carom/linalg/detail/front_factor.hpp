@@ -76,9 +76,9 @@ void solve_unit_rows(const Columns<const Scalar>& upper, Index count, Index rows
   const Index end = lanes_above(rows);
   // A panel's own zeros stand above it, so the columns go in reverse one by one.
   for (Index c = count - 1; c >= 0; --c) {
-    RowLanes<Scalar> covered = RowLanes<Scalar>::Zero();
+    RowPacket<Scalar> covered = RowPacket<Scalar>::Zero();
     for (Index row = lanes_below(c); row < end; row += row_lanes) {
-      covered += lanes_at(x + row) * lanes_at(upper.data + c * upper.stride + row);
+      covered += packet_at(x + row) * packet_at(upper.data + c * upper.stride + row);
     }
     x[c] -= covered.sum();
   }
@@ -91,7 +91,7 @@ void solve_unit_rows_transposed(const Columns<const Scalar>& upper, Index count,
   for (Index c = 0; c < count; ++c) {
     const Scalar value = x[c];
     for (Index row = lanes_below(c); row < end; row += row_lanes) {
-      lanes_at(x + row) -= value * lanes_at(upper.data + c * upper.stride + row);
+      packet_at(x + row) -= value * packet_at(upper.data + c * upper.stride + row);
     }
     x[c] = value;
   }

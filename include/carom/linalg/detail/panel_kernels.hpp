@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "carom/core/detail/compiler.hpp"
-#include "carom/core/detail/number_lanes.hpp"
+#include "carom/core/detail/packet.hpp"
 #include "carom/linalg/detail/crew.hpp"
 
 namespace carom {
@@ -18,7 +18,7 @@ namespace detail {
 /// target += source.
 template <int Size, typename Scalar>
 inline void add_fixed(Scalar* target, const Scalar* source) noexcept {
-  using Numbers = NumberLanes<Scalar, Size>;
+  using Numbers = Packet<Scalar, Size>;
   (Numbers::at(target) + Numbers::at(source)).write_to(target);
 }
 
@@ -45,28 +45,28 @@ struct Columns {
 template <int Width, int Height, bool Fresh, typename Scalar>
 void subtract_product_rows(const Columns<Scalar>& c, const Columns<const Scalar>& a,
                            const Scalar* b, Index depth, Index row) noexcept {
-  RowLanes<Scalar> sum[std::size_t(Width)][std::size_t(Height)];
+  RowPacket<Scalar> sum[std::size_t(Width)][std::size_t(Height)];
   for (int j = 0; j < Width; ++j) {
     for (int h = 0; h < Height; ++h) {
       if constexpr (Fresh) {
         sum[j][h].setZero();
       } else {
-        sum[j][h] = lanes_at(c.data + j * c.stride + row + h * row_lanes);
+        sum[j][h] = packet_at(c.data + j * c.stride + row + h * row_lanes);
       }
     }
   }
   const Scalar* left = a.data + row;
   const Scalar* right = b;
   for (Index k = 0; k < depth; ++k, left += a.stride, right += a.stride) {
-    RowLanes<Scalar> lanes[std::size_t(Height)];
-    for (int h = 0; h < Height; ++h) lanes[h] = lanes_at(left + h * row_lanes);
+    RowPacket<Scalar> lanes[std::size_t(Height)];
+    for (int h = 0; h < Height; ++h) lanes[h] = packet_at(left + h * row_lanes);
     for (int j = 0; j < Width; ++j) {
       for (int h = 0; h < Height; ++h) sum[j][h] -= lanes[h] * right[j];
     }
   }
   for (int j = 0; j < Width; ++j) {
     for (int h = 0; h < Height; ++h) {
-      lanes_at(c.data + j * c.stride + row + h * row_lanes) = sum[j][h];
+      packet_at(c.data + j * c.stride + row + h * row_lanes) = sum[j][h];
     }
   }
 }
@@ -151,12 +151,12 @@ void divide_panel(const Columns<Scalar>& panel,
                   const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)], Index begin,
                   Index end) noexcept {
   for (Index row = begin; row < end; row += row_lanes) {
-    RowLanes<Scalar> lanes[std::size_t(Width)];
+    RowPacket<Scalar> lanes[std::size_t(Width)];
     for (int c = 0; c < Width; ++c) {
-      lanes[c] = lanes_at(panel.data + c * panel.stride + row);
+      lanes[c] = packet_at(panel.data + c * panel.stride + row);
       for (int k = 0; k < c; ++k) lanes[c] -= lanes[k] * corner[k][c];
       lanes[c] *= corner[c][c];
-      lanes_at(panel.data + c * panel.stride + row) = lanes[c];
+      packet_at(panel.data + c * panel.stride + row) = lanes[c];
     }
   }
 }
@@ -239,7 +239,7 @@ void solve_leading_columns(const Columns<const Scalar>& lower, Index count, Inde
     const Scalar* const column = lower.data + c * lower.stride;
     const Scalar value = x[c] * column[c];
     for (Index row = lanes_below(c); row < end; row += row_lanes) {
-      lanes_at(x + row) -= value * lanes_at(column + row);
+      packet_at(x + row) -= value * packet_at(column + row);
     }
     x[c] = value;
   }
@@ -254,9 +254,9 @@ void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index 
     const Scalar* const column = lower.data + c * lower.stride;
     const Scalar value = x[c];
     x[c] = Scalar(0);
-    RowLanes<Scalar> covered = RowLanes<Scalar>::Zero();
+    RowPacket<Scalar> covered = RowPacket<Scalar>::Zero();
     for (Index row = lanes_below(c); row < end; row += row_lanes) {
-      covered += lanes_at(x + row) * lanes_at(column + row);
+      covered += packet_at(x + row) * packet_at(column + row);
     }
     x[c] = (value - covered.sum()) * column[c];
   }

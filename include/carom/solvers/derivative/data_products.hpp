@@ -118,7 +118,7 @@ template <typename Block, typename Velocity>
     const Block& block, const Velocity& velocity, const Velocity& reach) noexcept {
   using std::abs, std::sqrt;
   using Scalar = typename Block::Rows::Scalar;
-  using Lanes = Eigen::Array<Scalar, 4, 1>;
+  using Numbers = Eigen::Array<Scalar, 4, 1>;
   VelocityAndSpeed<typename Block::Rows> result{Block::Rows::Zero(), block.bias_velocity().norm()};
   for (int s = 0; s < block.side_count(); ++s) {
     const auto [start, size] = block.side(s).range;
@@ -127,12 +127,12 @@ template <typename Block, typename Velocity>
     const Scalar* j = block.side(s).jacobian;
     Scalar squared(0);
     for (int row = 0; row < block.rows(); ++row, j += size) {
-      Lanes sums = Lanes::Zero(), sizes = Lanes::Zero();
+      Numbers sums = Numbers::Zero(), sizes = Numbers::Zero();
       Index k = 0;
       for (; k + 4 <= size; k += 4) {
-        const Eigen::Map<const Lanes> own(j + k);
-        sums += own * Eigen::Map<const Lanes>(v + k);
-        sizes += own.abs() * Eigen::Map<const Lanes>(r + k);
+        const Eigen::Map<const Numbers> own(j + k);
+        sums += own * Eigen::Map<const Numbers>(v + k);
+        sizes += own.abs() * Eigen::Map<const Numbers>(r + k);
       }
       Scalar sum = sums.sum(), gross = sizes.sum();
       for (; k < size; ++k) {

@@ -135,11 +135,11 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
     const Index ends[2] = {edge.low_slot, edge.high_slot};
     for (Index k = edge.first_part; k < edge.part_end; ++k) {
       for (int s = 0; s < 2; ++s) {
-        RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
+        RowPacket<Scalar> squares = RowPacket<Scalar>::Zero();
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
+          RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
           for (int c = 0; c < 3; ++c) {
-            sum += impulse[3 * k + c] * lanes_at(block + c * lanes[s] + i);
+            sum += impulse[3 * k + c] * packet_at(block + c * lanes[s] + i);
           }
           squares += sum.square();
         }

@@ -207,8 +207,8 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
       to = problem.visit_by_kind(item.block, [&](const auto& block) {
         return pack_part(block, item.number, edge, part, to);
       });
-      RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
-      for (const Scalar* x = from; x != to; x += row_lanes) squares += lanes_at(x).square();
+      RowPacket<Scalar> squares = RowPacket<Scalar>::Zero();
+      for (const Scalar* x = from; x != to; x += row_lanes) squares += packet_at(x).square();
       Scalar squared = squares.sum();
       const Index i = blocks_.size() - 1;
       blocks_.change(i, [&](auto& block) {
@@ -255,8 +255,9 @@ void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
       const Scalar x = impulse[3 * k], y = impulse[3 * k + 1], z = impulse[3 * k + 2];
       for (int s = 0; s < 2; ++s) {
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          lanes_at(targets[s] + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes[s] + i) +
-                                      z * lanes_at(block + 2 * lanes[s] + i);
+          packet_at(targets[s] + i) += x * packet_at(block + i) +
+                                       y * packet_at(block + lanes[s] + i) +
+                                       z * packet_at(block + 2 * lanes[s] + i);
         }
         block += 3 * lanes[s];
       }
@@ -282,12 +283,12 @@ void BodyRows<Scalar>::write_part_velocities(const PackedEdge& edge, const Scala
   const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
   const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
   for (Index k = edge.first_part; k < edge.part_end; ++k) {
-    RowLanes<Scalar> sum[3];
+    RowPacket<Scalar> sum[3];
     for (auto& row : sum) row.setZero();
     for (int s = 0; s < 2; ++s) {
       for (Index i = 0; i < lanes[s]; i += row_lanes) {
-        const RowLanes<Scalar> w = lanes_at(sources[s] + i);
-        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes[s] + i);
+        const RowPacket<Scalar> w = packet_at(sources[s] + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * packet_at(block + c * lanes[s] + i);
       }
       block += 3 * lanes[s];
     }

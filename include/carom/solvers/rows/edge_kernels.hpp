@@ -39,12 +39,12 @@ void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Sc
                            Scalar* const (&velocity)[3]) noexcept {
   const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
   for (Index k = edge.first_part; k < edge.part_end; ++k) {
-    RowLanes<Scalar> sum[3];
+    RowPacket<Scalar> sum[3];
     for (auto& component : sum) component.setZero();
     const auto add = [&](const Scalar* start, Index lanes) {
       for (Index i = 0; i < lanes; i += row_lanes) {
-        const RowLanes<Scalar> w = lanes_at(start + i);
-        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes + i);
+        const RowPacket<Scalar> w = packet_at(start + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * packet_at(block + c * lanes + i);
       }
       block += 3 * lanes;
     };
@@ -63,8 +63,8 @@ void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
     const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
     const auto add = [&](Scalar* start, Index lanes) {
       for (Index i = 0; i < lanes; i += row_lanes) {
-        lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
-                               z * lanes_at(block + 2 * lanes + i);
+        packet_at(start + i) += x * packet_at(block + i) + y * packet_at(block + lanes + i) +
+                                z * packet_at(block + 2 * lanes + i);
       }
       block += 3 * lanes;
     };
@@ -90,8 +90,8 @@ void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
     const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
     if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) continue;
     for (Index i = 0; i < lanes; i += row_lanes) {
-      lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
-                             z * lanes_at(block + 2 * lanes + i);
+      packet_at(start + i) += x * packet_at(block + i) + y * packet_at(block + lanes + i) +
+                              z * packet_at(block + 2 * lanes + i);
     }
   }
 }
@@ -99,11 +99,11 @@ void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
 /// Three columns of Ĵᵀ, eight rows of them, times G.
 template <typename Scalar>
 struct CurvedRows {
-  RowLanes<Scalar> x, y, z;
+  RowPacket<Scalar> x, y, z;
 
   CurvedRows(const Scalar* block, Index stride, const General3<Scalar>& g) noexcept {
-    const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
-                           c = lanes_at(block + 2 * stride);
+    const RowPacket<Scalar> a = packet_at(block), b = packet_at(block + stride),
+                            c = packet_at(block + 2 * stride);
     x = a * g.xx + b * g.yx + c * g.zx;
     y = a * g.xy + b * g.yy + c * g.zy;
     z = a * g.xz + b * g.yz + c * g.zz;
@@ -134,7 +134,7 @@ class EdgeCurvature {
         has_cross_(targets.cross.data != nullptr),
         has_high_(targets.high.data != nullptr) {
     for (auto* block : {&low_, &cross_, &high_}) {
-      for (RowLanes<Scalar>& column : *block) column.setZero();
+      for (RowPacket<Scalar>& column : *block) column.setZero();
     }
   }
   /// @param rows, columns  Ĵᵀ of two parts of one block, or of the same.
@@ -153,7 +153,7 @@ class EdgeCurvature {
   }
 
  private:
-  using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
+  using Block = std::array<RowPacket<Scalar>, std::size_t(Size)>;
   static void add_rows(const CurvedRows<Scalar>& rows, const Scalar* columns,
                        Block& block) noexcept {
     for (int c = 0; c < Size; ++c) {
@@ -187,11 +187,11 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
         lower_only ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
     Scalar numbers[row_lanes];
     for (Index c = 0; c < end; ++c) {
-      const RowLanes<Scalar> sum = curved.x * columns[c] + curved.y * columns[column_stride + c] +
-                                   curved.z * columns[2 * column_stride + c];
+      const RowPacket<Scalar> sum = curved.x * columns[c] + curved.y * columns[column_stride + c] +
+                                    curved.z * columns[2 * column_stride + c];
       Scalar* const column = target.data + c * target.stride + i;
       if (count == row_lanes) {
-        lanes_at(column) += sum;
+        packet_at(column) += sum;
       } else {
         sum.write_to(numbers);
         add_numbers(column, numbers, count);

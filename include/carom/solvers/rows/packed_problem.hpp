@@ -118,7 +118,7 @@ class PackedProblem {
     const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
     const auto squared = [](const Scalar* first, Index size) {
       Scalar sum = 0;
-      for (Index k = 0; k < size; k += row_lanes) sum += lanes_at(first + k).square().sum();
+      for (Index k = 0; k < size; k += row_lanes) sum += packet_at(first + k).square().sum();
       return sum;
     };
     Scalar rows[3];

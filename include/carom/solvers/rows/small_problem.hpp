@@ -139,7 +139,7 @@ void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
   for (int c = 0; c < 3; ++c) {
     const Scalar* const column = block + c * lanes_;
     Scalar squared = 0;
-    for (Index i = 0; i < lanes_; i += row_lanes) squared += lanes_at(column + i).square().sum();
+    for (Index i = 0; i < lanes_; i += row_lanes) squared += packet_at(column + i).square().sum();
     numbers[(bias + c) * padded_] = bias_velocity(c);
     numbers[(row_square + c) * padded_] = squared;
     Scalar* const row = rows_by_contact() + c * padded_ + k;

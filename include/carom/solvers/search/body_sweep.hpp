@@ -48,21 +48,21 @@ class BodySweep {
     Scalar* bodies[2];
 
     [[nodiscard]] Scalar velocity(int row) const noexcept {
-      RowLanes<Scalar> sum;
+      RowPacket<Scalar> sum;
       sum.setZero();
       for (int s = 0; s < 2; ++s) {
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          sum += lanes_at(rows[s] + row * lanes[s] + i) * lanes_at(bodies[s] + i);
+          sum += packet_at(rows[s] + row * lanes[s] + i) * packet_at(bodies[s] + i);
         }
       }
       return sum.sum();
     }
     [[nodiscard]] Scalar squared(int row) const noexcept {
-      RowLanes<Scalar> sum;
+      RowPacket<Scalar> sum;
       sum.setZero();
       for (int s = 0; s < 2; ++s) {
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          sum += lanes_at(rows[s] + row * lanes[s] + i).square();
+          sum += packet_at(rows[s] + row * lanes[s] + i).square();
         }
       }
       return sum.sum();
@@ -70,7 +70,7 @@ class BodySweep {
     void push(int row, const Scalar& step) const noexcept {
       for (int s = 0; s < 2; ++s) {
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          lanes_at(bodies[s] + i) += step * lanes_at(rows[s] + row * lanes[s] + i);
+          packet_at(bodies[s] + i) += step * packet_at(rows[s] + row * lanes[s] + i);
         }
       }
     }

@@ -58,12 +58,12 @@ class ChosenParts {
 template <RealScalar Scalar>
 Vector3<Scalar> ChosenParts<Scalar>::velocity(const BodyRows<Scalar>& rows, const Part& part,
                                               const Scalar* x) noexcept {
-  RowLanes<Scalar> sums[3];
+  RowPacket<Scalar> sums[3];
   for (auto& sum : sums) sum.setZero();
   for_each_side(rows, part, [&](const Scalar* row, Index lanes, Index start) {
     for (Index k = 0; k < lanes; k += row_lanes) {
-      const RowLanes<Scalar> own = lanes_at(x + start + k);
-      for (int r = 0; r < 3; ++r) sums[r] += own * lanes_at(row + r * lanes + k);
+      const RowPacket<Scalar> own = packet_at(x + start + k);
+      for (int r = 0; r < 3; ++r) sums[r] += own * packet_at(row + r * lanes + k);
     }
   });
   return {sums[0].sum(), sums[1].sum(), sums[2].sum()};
@@ -75,8 +75,8 @@ void ChosenParts<Scalar>::add_momentum(const Scalar* impulses, Scalar* x) const 
     const Scalar* const g = impulses + 3 * i;
     for_each_side(rows_, parts_[i], [&](const Scalar* row, Index lanes, Index start) {
       for (Index k = 0; k < lanes; k += row_lanes) {
-        lanes_at(x + start + k) += g[0] * lanes_at(row + k) + g[1] * lanes_at(row + lanes + k) +
-                                   g[2] * lanes_at(row + 2 * lanes + k);
+        packet_at(x + start + k) += g[0] * packet_at(row + k) + g[1] * packet_at(row + lanes + k) +
+                                    g[2] * packet_at(row + 2 * lanes + k);
       }
     });
   }
@@ -90,11 +90,11 @@ void ChosenParts<Scalar>::write_product(Index row, Index column, Scalar* product
     for_each_side(rows_, parts_[column], [&](const Scalar* y, Index, Index other) {
       if (start != other) return;
       for (int c = 0; c < 3; ++c) {
-        RowLanes<Scalar> sums[3];
+        RowPacket<Scalar> sums[3];
         for (auto& sum : sums) sum.setZero();
         for (Index k = 0; k < lanes; k += row_lanes) {
-          const RowLanes<Scalar> own = lanes_at(y + c * lanes + k);
-          for (int r = 0; r < 3; ++r) sums[r] += own * lanes_at(x + r * lanes + k);
+          const RowPacket<Scalar> own = packet_at(y + c * lanes + k);
+          for (int r = 0; r < 3; ++r) sums[r] += own * packet_at(x + r * lanes + k);
         }
         Scalar* const to = products + (3 * column + c) * size + 3 * row;
         for (int r = 0; r < 3; ++r) to[r] += sums[r].sum();

@@ -176,8 +176,8 @@ void IslandNewton<Scalar>::write_steps() const noexcept {
     for (int c = 0; c < 3; ++c) {
       Scalar* const step = part.start_of(Memory::trial_step, c);
       const Scalar* const weight = part.start_of(Packed::weight(c));
-      for_each_lanes<Scalar>(part.island().part_count, [&]<typename Lanes>(Index k) {
-        (-Lanes::at(step + k) / Lanes::at(weight + k)).write_to(step + k);
+      for_each_packet<Scalar>(part.island().part_count, [&]<typename Numbers>(Index k) {
+        (-Numbers::at(step + k) / Numbers::at(weight + k)).write_to(step + k);
       });
     }
   });
@@ -191,8 +191,8 @@ Scalar IslandNewton<Scalar>::find_step() noexcept {
                         *const w = part.start_of(Memory::whitened),
                         *const w_free = part.start_of(Memory::free);
     own[0] = part.dot(Memory::gradient, Memory::direction);
-    own[1] = sum_lanes<Scalar>(part.island().vector_size, [&]<typename Lanes>(Index k) {
-      return Lanes::at(d + k) * (Lanes::at(w + k) - Lanes::at(w_free + k));
+    own[1] = sum_packets<Scalar>(part.island().vector_size, [&]<typename Numbers>(Index k) {
+      return Numbers::at(d + k) * (Numbers::at(w + k) - Numbers::at(w_free + k));
     });
     own[2] = squared_norm(d, part.island().vector_size);
   });

@@ -115,8 +115,8 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
                                             typename Memory::TripleName impulse) const noexcept {
   const Scalar *const y1 = start_of(trial, 0), *const y2 = start_of(trial, 1),
                       *const y3 = start_of(trial, 2);
-  const Scalar size = sum_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
-    return Lanes::at(y1 + k).abs() + Lanes::at(y2 + k).abs() + Lanes::at(y3 + k).abs();
+  const Scalar size = sum_packets<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+    return Numbers::at(y1 + k).abs() + Numbers::at(y2 + k).abs() + Numbers::at(y3 + k).abs();
   });
   if (!(size <= (std::numeric_limits<Scalar>::max)())) return false;
   if (law_ == FrictionLaw::coulomb) {
@@ -141,12 +141,13 @@ void IslandState<Scalar>::write_coulomb_impulses(
                       *const y3 = start_of(trial, 2);
   Scalar *const gamma1 = start_of(impulse, 0), *const gamma2 = start_of(impulse, 1),
                 *const gamma3 = start_of(impulse, 2);
-  for_each_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
-    const Lanes normal = Lanes::at(y3 + k).larger_of(Lanes::Zero());
-    const Lanes tangent1 = Lanes::at(y1 + k), tangent2 = Lanes::at(y2 + k);
-    const Lanes length = (tangent1.square() + tangent2.square()).sqrt();
-    const Lanes share =  // min(1, μ γₙ/‖yₜ‖)
-        (Lanes::at(mu + k) * normal).smaller_of(length) / length.larger_of(Lanes::Constant(tiny));
+  for_each_packet<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+    const Numbers normal = Numbers::at(y3 + k).larger_of(Numbers::Zero());
+    const Numbers tangent1 = Numbers::at(y1 + k), tangent2 = Numbers::at(y2 + k);
+    const Numbers length = (tangent1.square() + tangent2.square()).sqrt();
+    const Numbers share =  // min(1, μ γₙ/‖yₜ‖)
+        (Numbers::at(mu + k) * normal).smaller_of(length) /
+        length.larger_of(Numbers::Constant(tiny));
     (share * tangent1).write_to(gamma1 + k);
     (share * tangent2).write_to(gamma2 + k);
     normal.write_to(gamma3 + k);
@@ -176,8 +177,8 @@ void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
     const Scalar* const weight = start_of(Packed::weight(c));
     const Scalar* const v = start_of(velocity, c);
     Scalar* const y = start_of(trial, c);
-    for_each_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
-      ((Lanes::at(bias + k) - Lanes::at(v + k)) / Lanes::at(weight + k)).write_to(y + k);
+    for_each_packet<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+      ((Numbers::at(bias + k) - Numbers::at(v + k)) / Numbers::at(weight + k)).write_to(y + k);
     });
   }
 }
@@ -213,8 +214,8 @@ void IslandState<Scalar>::balance(Scalar* sums) const noexcept {
   const Scalar* const pushed = start_of(Memory::momentum);
   Scalar* const gradient = start_of(Memory::gradient);
   const Index size = island_.vector_size;
-  sums[0] = sum_lanes<Scalar>(size, [&]<typename Lanes>(Index k) {
-    const Lanes own = Lanes::at(w + k) - Lanes::at(w_free + k) - Lanes::at(pushed + k);
+  sums[0] = sum_packets<Scalar>(size, [&]<typename Numbers>(Index k) {
+    const Numbers own = Numbers::at(w + k) - Numbers::at(w_free + k) - Numbers::at(pushed + k);
     own.write_to(gradient + k);
     return own.square();
   });
@@ -268,8 +269,8 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
     for (int r = 0; r < 6; ++r) beyond += gamma(r) * (y(r) - gamma(r));
   }
   const Scalar *const w = start_of(point), *const w_free = start_of(Memory::free);
-  Scalar sum = sum_lanes<Scalar>(island_.vector_size, [&]<typename Lanes>(Index k) {
-    return (Lanes::at(w + k) - Lanes::at(w_free + k)).square();
+  Scalar sum = sum_packets<Scalar>(island_.vector_size, [&]<typename Numbers>(Index k) {
+    return (Numbers::at(w + k) - Numbers::at(w_free + k)).square();
   });
   for (int c = 0; c < 3; ++c) {
     sum += weighted_square(start_of(Packed::weight(c)), start_of(impulse, c), island_.part_count);
@@ -317,8 +318,8 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
     const Scalar* const gamma = start_of(Memory::impulse_ahead, c);
     const Scalar* const weight = start_of(Packed::weight(c));
     const Scalar* const dy = start_of(Memory::trial_step, c);
-    work += sum_lanes<Scalar>(island_.part_count, [&]<typename Lanes>(Index k) {
-      return Lanes::at(gamma + k) * (Lanes::at(weight + k) * Lanes::at(dy + k));
+    work += sum_packets<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+      return Numbers::at(gamma + k) * (Numbers::at(weight + k) * Numbers::at(dy + k));
     });
   }
   return momentum_slope + step * momentum_curvature + work;

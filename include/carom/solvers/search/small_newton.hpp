@@ -37,7 +37,7 @@ class SmallNewton {
   }
 
  private:
-  using Lane = RowLanes<Scalar>;
+  using Lane = RowPacket<Scalar>;
 
   /// Whether the velocities are those of a rigid body, whose matrix is kept in registers.
   [[nodiscard]] bool is_of_six() const noexcept { return state_.size() == 6; }
@@ -283,7 +283,7 @@ Scalar SmallNewton<Scalar>::advance() noexcept {
   const Scalar step = find_step();
   write_directions(true);
   for (Index i = 0; i < state_.lanes(); i += row_lanes) {
-    lanes_at(problem_.vector(Problem::whitened) + i) +=
+    packet_at(problem_.vector(Problem::whitened) + i) +=
         step * state_.in_vector(Problem::direction, i);
   }
   state_.evaluate();

@@ -18,7 +18,7 @@ template <RealScalar Scalar>
 class SmallState {
  public:
   using Problem = SmallProblem<Scalar>;
-  using Lane = RowLanes<Scalar>;
+  using Lane = RowPacket<Scalar>;
 
   explicit SmallState(Problem& problem) noexcept : problem_(problem) {}
 
@@ -83,7 +83,7 @@ void SmallState<Scalar>::multiply(int vector, Index k, Lane (&result)[3]) const 
   const Scalar* row = problem_.rows_by_contact() + k;
   const Index stride = problem_.padded();
   for (Index i = 0; i < size(); ++i) {
-    for (int c = 0; c < 3; ++c, row += stride) result[c] += lanes_at(row) * x[i];
+    for (int c = 0; c < 3; ++c, row += stride) result[c] += packet_at(row) * x[i];
   }
 }
 
@@ -135,7 +135,7 @@ void SmallState<Scalar>::evaluate() noexcept {
     const Scalar* column = problem_.columns() + i;
     for (Index k = 0; k < problem_.count(); ++k) {
       for (int c = 0; c < 3; ++c, column += lanes()) {
-        sum[c] += lanes_at(column) * gamma[c * stride + k];
+        sum[c] += packet_at(column) * gamma[c * stride + k];
       }
     }
     const Lane momentum = sum[0] + sum[1] + sum[2];

@@ -15,21 +15,21 @@ namespace detail {
 /// Sweeps over the contacts of a small problem from the impulses of the iterate last evaluated, and
 /// leaves the velocity w = w* + Ĵᵀγ that they lead to as the iterate. Each contact in turn takes
 /// the impulse that would be best if its own block of W were its largest diagonal entry times I.
-/// @pre  the velocities fit one RowLanes.
+/// @pre  the velocities fit one RowPacket.
 template <RealScalar Scalar>
 void sweep_small_contacts(const SmallState<Scalar>& state) noexcept {
   using std::abs;
   using Problem = SmallProblem<Scalar>;
   Problem& problem = state.problem();
-  RowLanes<Scalar> whitened =
+  RowPacket<Scalar> whitened =
       state.in_vector(Problem::free, 0) + state.in_vector(Problem::momentum, 0);
   const Index stride = problem.padded(), count = problem.count();
   for (Index pass = 0; pass < SmallSweepTuning::pass_count * count; ++pass) {
     const Index k = pass % count;
     const auto at = [&](int name) { return problem.array(name)[k]; };
     const Scalar* const block = problem.columns() + 3 * k * row_lanes;
-    const RowLanes<Scalar> columns[3] = {lanes_at(block), lanes_at(block + row_lanes),
-                                         lanes_at(block + 2 * row_lanes)};
+    const RowPacket<Scalar> columns[3] = {packet_at(block), packet_at(block + row_lanes),
+                                          packet_at(block + 2 * row_lanes)};
     Scalar* const impulse = problem.array(Problem::impulse) + k;
     const Scalar own = (std::max)(
         {at(Problem::row_square), at(Problem::row_square + 1), at(Problem::row_square + 2)});

@@ -170,21 +170,21 @@ bool ClusteredFactor<Scalar>::factor_row(const Packed& packed, Index p, const Wo
     const Scalar* const inverse = inverse_.data() + pattern_.row(q).own_values;
     for (Index i = 0; i < lanes; i += row_lanes) {
       for (Index c = 0; c < other; ++c) {  // W = H_pq C_q⁻ᵀ
-        RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
+        RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
         for (Index m = 0; m <= c; ++m) {
-          sum += lanes_at(work.cross + m * lanes + i) * inverse[m * other_lanes + c];
+          sum += packet_at(work.cross + m * lanes + i) * inverse[m * other_lanes + c];
         }
-        lanes_at(work.product + c * lanes + i) = sum;
-        lanes_at(values + c * lanes + i) = sum.template cast<Real>();
+        packet_at(work.product + c * lanes + i) = sum;
+        packet_at(values + c * lanes + i) = sum.template cast<Real>();
       }
     }
     for (Index i = 0; i < lanes; i += row_lanes) {
       for (Index c = 0; c < size; ++c) {
-        RowLanes<Scalar> sum = lanes_at(work.reduced + c * lanes + i);
+        RowPacket<Scalar> sum = packet_at(work.reduced + c * lanes + i);
         for (Index m = 0; m < other; ++m) {
-          sum += lanes_at(work.product + m * lanes + i) * work.product[m * lanes + c];
+          sum += packet_at(work.product + m * lanes + i) * work.product[m * lanes + c];
         }
-        lanes_at(work.reduced + c * lanes + i) = sum;
+        packet_at(work.reduced + c * lanes + i) = sum;
       }
     }
     values += lanes * other;
@@ -208,11 +208,11 @@ void ClusteredFactor<Scalar>::write_row(Index p, const Work& work,
   Scalar* const column = work.product;  // one column, of whole registers
   const auto multiply = [&](const auto* from, Scalar* to) {
     for (Index i = 0; i < lanes; i += row_lanes) {
-      RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
+      RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
       for (Index m = 0; m < size; ++m) {
-        sum += lanes_at(inverse + m * lanes + i) * Scalar(from[m]);
+        sum += packet_at(inverse + m * lanes + i) * Scalar(from[m]);
       }
-      lanes_at(to + i) = sum;
+      packet_at(to + i) = sum;
     }
   };
   Real* values = blocks.before(row.before_values);
@@ -233,11 +233,11 @@ void ClusteredFactor<Scalar>::write_row(Index p, const Work& work,
   Real* const own = blocks.own(row.own_values);
   for (Index i = 0; i < lanes; i += row_lanes) {
     for (Index c = 0; c < size; ++c) {
-      RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
+      RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
       for (Index m = 0; m <= c; ++m) {
-        sum += lanes_at(work.reduced + m * lanes + i) * inverse[m * lanes + c];
+        sum += packet_at(work.reduced + m * lanes + i) * inverse[m * lanes + c];
       }
-      lanes_at(own + c * lanes + i) = sum.template cast<Real>();
+      packet_at(own + c * lanes + i) = sum.template cast<Real>();
     }
   }
   for (Index c = 0; c < size; ++c) own[c * (lanes + 1)] -= Real(2);

@@ -203,8 +203,8 @@ double ClusteredHessian<Scalar>::multiply(Crew& crew, System<Real>& system, Real
     }
     const Real *const d = own.of(system.direction), *const behind = own.of(system.behind),
                       *const before = own.of(system.before);
-    return double(sum_lanes<Real>(own.size, [&]<typename Lanes>(Index k) {
-      return Lanes::at(d + k) * (Lanes::at(behind + k) + Lanes::at(before + k));
+    return double(sum_packets<Real>(own.size, [&]<typename Numbers>(Index k) {
+      return Numbers::at(d + k) * (Numbers::at(behind + k) + Numbers::at(before + k));
     }));
   });
 }
@@ -242,8 +242,9 @@ ConjugateGradientReport<Scalar> ClusteredHessian<Scalar>::iterate(const Call& ca
       Real *const x = own.of(system.solution), *const r = own.of(system.residual);
       const Real *const behind = own.of(system.behind), *const ahead = own.of(system.before);
       write_sum(x, step, own.of(system.direction), own.size, x);
-      return double(sum_lanes<Real>(own.size, [&]<typename Lanes>(Index k) {
-        const Lanes left = Lanes::at(r + k) - step * (Lanes::at(behind + k) + Lanes::at(ahead + k));
+      return double(sum_packets<Real>(own.size, [&]<typename Numbers>(Index k) {
+        const Numbers left =
+            Numbers::at(r + k) - step * (Numbers::at(behind + k) + Numbers::at(ahead + k));
         left.write_to(r + k);
         return left.square();
       }));

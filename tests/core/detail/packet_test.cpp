@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/core/detail/number_lanes.hpp"
+#include "carom/core/detail/packet.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,15 +8,15 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
-namespace number_lanes_test {
+namespace packet_test {
 
 using carom::Index;
-using carom::detail::lanes_at, carom::detail::NumberLanes;
+using carom::detail::packet_at, carom::detail::Packet;
 using carom::testing::rounding;
 
 /// Checks that each lane holds what `expected` says of its place.
 template <typename Scalar, int Count, typename Expected>
-void check_lanes(const NumberLanes<Scalar, Count>& found, const Expected& expected) {
+void check_lanes(const Packet<Scalar, Count>& found, const Expected& expected) {
   Scalar numbers[Count];
   found.write_to(numbers);
   for (int i = 0; i < Count; ++i) CHECK(numbers[i] == expected(i));
@@ -30,8 +30,8 @@ void check_arithmetic() {
     a[i] = Scalar(i * i - 5);
     b[i] = Scalar(i + 1);
   }
-  using Lanes = NumberLanes<Scalar, Count>;
-  const Lanes x = Lanes::at(a), y = Lanes::at(b);
+  using Numbers = Packet<Scalar, Count>;
+  const Numbers x = Numbers::at(a), y = Numbers::at(b);
   check_lanes(x + y, [&](int i) { return a[i] + b[i]; });
   check_lanes(x - y, [&](int i) { return a[i] - b[i]; });
   check_lanes(x * y, [&](int i) { return a[i] * b[i]; });
@@ -47,13 +47,13 @@ void check_arithmetic() {
   }
   check_lanes(x.larger_of(y), [&](int i) { return std::max(a[i], b[i]); });
   check_lanes(x.smaller_of(y), [&](int i) { return std::min(a[i], b[i]); });
-  check_lanes(Lanes::Zero(), [](int) { return Scalar(0); });
+  check_lanes(Numbers::Zero(), [](int) { return Scalar(0); });
   check_lanes(x.template cast<float>(), [&](int i) { return float(a[i]); });
   CHECK(y.sum() == Scalar(Count * (Count + 1) / 2));
   CHECK(y.maxCoeff() == Scalar(Count));
 }
 
-TEMPLATE_TEST_CASE("number_lanes: arithmetic is that of each lane", "[core][law]", float, double,
+TEMPLATE_TEST_CASE("packet: arithmetic is that of each lane", "[core][law]", float, double,
                    long double) {
   check_arithmetic<TestType, 1>();
   check_arithmetic<TestType, 4>();
@@ -61,17 +61,16 @@ TEMPLATE_TEST_CASE("number_lanes: arithmetic is that of each lane", "[core][law]
   check_arithmetic<TestType, 8>();
 }
 
-TEMPLATE_TEST_CASE("number_lanes: a place is read and written where it is", "[core]", float,
-                   double) {
+TEMPLATE_TEST_CASE("packet: a place is read and written where it is", "[core]", float, double) {
   std::vector<TestType> numbers(18, TestType(1));
-  lanes_at(numbers.data() + 1) += NumberLanes<TestType, 8>::Constant(TestType(2));
-  lanes_at(numbers.data() + 9) = lanes_at(numbers.data() + 1);
+  packet_at(numbers.data() + 1) += Packet<TestType, 8>::Constant(TestType(2));
+  packet_at(numbers.data() + 9) = packet_at(numbers.data() + 1);
   CHECK(numbers.front() == 1);
   for (std::size_t i = 1; i < 17; ++i) CHECK(numbers[i] == 3);
   CHECK(numbers.back() == 1);
 }
 
-TEMPLATE_TEST_CASE("number_lanes: sums and passes cover every number once", "[core][law]", float,
+TEMPLATE_TEST_CASE("packet: sums and passes cover every number once", "[core][law]", float,
                    double) {
   for (const Index count : {0, 1, 7, 8, 9, 16, 31}) {
     CAPTURE(count);
@@ -88,4 +87,4 @@ TEMPLATE_TEST_CASE("number_lanes: sums and passes cover every number once", "[co
   }
 }
 
-}  // namespace number_lanes_test
+}  // namespace packet_test
