@@ -222,24 +222,14 @@ set(CAROM_HEADERS
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal.hpp
   include/carom/solvers/remove_overlap.hpp
-  include/carom/solvers/rows/balanced_form.hpp
   include/carom/solvers/rows/block_rows.hpp
-  include/carom/solvers/rows/body_pairs.hpp
   include/carom/solvers/rows/body_rows.hpp
   include/carom/solvers/rows/dual_blocks.hpp
-  include/carom/solvers/rows/edge_gains.hpp
   include/carom/solvers/rows/edge_kernels.hpp
   include/carom/solvers/rows/impulse_islands.hpp
-  include/carom/solvers/rows/island_pieces.hpp
   include/carom/solvers/rows/island_view.hpp
-  include/carom/solvers/rows/local_rows.hpp
-  include/carom/solvers/rows/local_triple.hpp
-  include/carom/solvers/rows/outward_order.hpp
-  include/carom/solvers/rows/packed_block.hpp
-  include/carom/solvers/rows/packed_edge.hpp
   include/carom/solvers/rows/packed_exchange.hpp
   include/carom/solvers/rows/packed_problem.hpp
-  include/carom/solvers/rows/path_products.hpp
   include/carom/solvers/rows/small_problem.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
@@ -269,17 +259,13 @@ set(CAROM_HEADERS
   include/carom/solvers/search/proximal_law.hpp
   include/carom/solvers/search/proximal_newton.hpp
   include/carom/solvers/search/sap_tuning.hpp
-  include/carom/solvers/search/small_newton.hpp
   include/carom/solvers/search/small_solver.hpp
-  include/carom/solvers/search/small_state.hpp
-  include/carom/solvers/search/small_sweep.hpp
   include/carom/solvers/smoothed_contact.hpp
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/solvers/solve_or_prove.hpp
   include/carom/solvers/solver_on_bodies.hpp
   include/carom/solvers/systems/body_system.hpp
-  include/carom/solvers/systems/clustered_factor.hpp
   include/carom/solvers/systems/clustered_hessian.hpp
   include/carom/solvers/systems/coulomb_directions.hpp
   include/carom/solvers/systems/direct_directions.hpp
@@ -289,7 +275,6 @@ set(CAROM_HEADERS
   include/carom/solvers/systems/impulse_system.hpp
   include/carom/solvers/systems/iterative_directions.hpp
   include/carom/solvers/systems/iterative_hessian.hpp
-  include/carom/solvers/systems/solver_memory.hpp
   include/carom/solvers/systems/system_totals.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp

@@ -8,7 +8,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "carom/solvers/systems/solver_memory.hpp"
+#include "carom/solvers/rows/island_view.hpp"
 
 #include "support/constrained_problem.hpp"
 

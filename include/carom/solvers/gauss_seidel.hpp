@@ -11,7 +11,6 @@
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/rows/dual_blocks.hpp"
-#include "carom/solvers/rows/outward_order.hpp"
 #include "carom/solvers/search/block_sweep.hpp"
 #include "carom/solvers/search/dual_iterate.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/solvers/rows/island_pieces.hpp"
+#include "carom/solvers/rows/island_view.hpp"
 
 #include "support/catch.hpp"
 #include "support/island_blocks.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "carom/adapters/detail/petsc_exchange.hpp"
-#include "carom/solvers/rows/edge_gains.hpp"
+#include "carom/solvers/rows/body_rows.hpp"
 #include "carom/solvers/systems/body_system.hpp"
 
 namespace carom {

@@ -1,12 +1,356 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/cones/friction_cone.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/solvers/search/small_newton.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
+#include "carom/solvers/rows/small_problem.hpp"
+#include "carom/solvers/systems/dual_curvature.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Sweeps over the contacts of a small problem from the impulses of the iterate last evaluated, and
+/// leaves the velocity w = w* + Ĵᵀγ that they lead to as the iterate. Each contact in turn takes
+/// the impulse that would be best if its own block of W were its largest diagonal entry times I.
+/// @pre  the velocities fit one RowPacket.
+template <RealScalar Scalar>
+void sweep_small_contacts(const SmallState<Scalar>& state) noexcept {
+  using std::abs;
+  using Problem = SmallProblem<Scalar>;
+  Problem& problem = state.problem();
+  RowPacket<Scalar> whitened =
+      state.in_vector(Problem::free, 0) + state.in_vector(Problem::momentum, 0);
+  const Index stride = problem.padded(), count = problem.count();
+  for (Index pass = 0; pass < SmallSweepTuning::pass_count * count; ++pass) {
+    const Index k = pass % count;
+    const auto at = [&](int name) { return problem.array(name)[k]; };
+    const Scalar* const block = problem.columns() + 3 * k * row_lanes;
+    const RowPacket<Scalar> columns[3] = {packet_at(block), packet_at(block + row_lanes),
+                                          packet_at(block + 2 * row_lanes)};
+    Scalar* const impulse = problem.array(Problem::impulse) + k;
+    const Scalar own = (std::max)(
+        {at(Problem::row_square), at(Problem::row_square + 1), at(Problem::row_square + 2)});
+    const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
+    Vector3<Scalar> trial;
+    Scalar size(0);
+    for (int c = 0; c < 3; ++c) {
+      trial(c) =
+          (at(Problem::bias + c) - (columns[c] * whitened).sum() + own * impulse[c * stride]) /
+          (c < 2 ? weights.tangent : weights.normal);
+      size += abs(trial(c));
+    }
+    if (!(size <= (std::numeric_limits<Scalar>::max)())) break;
+    const Vector3<Scalar> next =
+        project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
+    for (int c = 0; c < 3; ++c) {
+      whitened += (next(c) - impulse[c * stride]) * columns[c];
+      impulse[c * stride] = next(c);
+    }
+  }
+  whitened.write_to(problem.vector(Problem::whitened));
+}
+
+/// Newton's method on a small problem, with the steps that IslandNewton and DirectDirections take
+/// on an island.
+template <RealScalar Scalar>
+class SmallNewton {
+ public:
+  using State = SmallState<Scalar>;
+  using Problem = SmallProblem<Scalar>;
+
+  SmallNewton(State& state, const NewtonLimits<Scalar>& limits) noexcept
+      : state_(state), problem_(state.problem()), limits_(limits), sweeps_(is_of_six()) {}
+
+  /// Solves from the iterate last evaluated.
+  [[nodiscard]] SolveStatus solve(int& iterations) noexcept;
+
+  // What walk_to_target() asks for.
+  [[nodiscard]] Scalar residual() const noexcept { return state_.residual; }
+  [[nodiscard]] Scalar scale() const noexcept {
+    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
+  }
+  [[nodiscard]] bool find_direction() noexcept;
+  [[nodiscard]] Scalar advance() noexcept;
+  void keep_iterate() noexcept { state_.copy(Problem::whitened, Problem::best); }
+  void return_to_kept() noexcept {
+    state_.copy(Problem::best, Problem::whitened);
+    state_.evaluate();
+  }
+
+ private:
+  using Lane = RowPacket<Scalar>;
+
+  /// Whether the velocities are those of a rigid body, whose matrix is kept in registers.
+  [[nodiscard]] bool is_of_six() const noexcept { return state_.size() == 6; }
+  [[nodiscard]] bool meets_target() const noexcept {
+    return meets_tolerance(residual(), scale(), limits_.tolerance);
+  }
+  void start_from_best() noexcept;
+  [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
+    const auto at = [&](int name) { return problem_.array(name)[k]; };
+    return {at(Problem::friction), at(Problem::tangent),   at(Problem::normal),
+            at(Problem::trial),    at(Problem::trial + 1), at(Problem::trial + 2)};
+  }
+  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
+    return {problem_.array(Problem::predicted_direction)[k],
+            problem_.array(Problem::predicted_direction + 1)[k]};
+  }
+  /// Sets the directions of friction to those at the iterate, or to those that a full step
+  /// predicts.
+  void write_directions(bool stepped) noexcept;
+  /// G of a contact; false where it is zero.
+  [[nodiscard]] bool curvature(Index k, General3<Scalar>& g) const noexcept {
+    const ContactNumbers<Scalar> here = numbers(k);
+    Symmetric3<Scalar> half;
+    if (!write_dual_curvature(place_trial(here).region, here, predicted(k), half)) return false;
+    g = half.whole();
+    return true;
+  }
+  /// The matrix becomes Ĵᵀ G Ĵ of the contacts.
+  void write_curvature() noexcept;
+  /// The same for six velocities.
+  void write_curvature_of_six() noexcept;
+  /// H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
+  [[nodiscard]] Scalar fill(const Scalar& raise) noexcept;
+  /// x ← H⁻¹ x of what was filled; false, x as it was, when a pivot is not positive.
+  [[nodiscard]] bool solve_matrix(Scalar* x) noexcept;
+  void sweep() noexcept;
+  void write_steps() noexcept;
+  [[nodiscard]] Scalar find_step() noexcept;
+
+  State& state_;
+  Problem& problem_;
+  NewtonLimits<Scalar> limits_;
+  bool sweeps_;  ///< whether the next step may be followed by sweeps
+};
+
+// --- implementation ---
+
+/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::start_from_best() noexcept {
+  const Scalar here = state_.cost();
+  Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+    state_.write_trial(velocity, Problem::trial_ahead, k);
+  }
+  const Scalar at_rest = state_.cost_ahead(state_.free_squared);
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+    state_.multiply(Problem::free, k, velocity);
+    state_.write_trial(velocity, Problem::trial_ahead, k);
+  }
+  const Scalar when_free = state_.cost_ahead(Scalar(0));
+  if (when_free < here && when_free < at_rest) {
+    state_.copy(Problem::free, Problem::whitened);
+  } else if (at_rest < here) {
+    std::fill_n(problem_.vector(Problem::whitened), state_.lanes(), Scalar(0));
+  } else {
+    return;
+  }
+  state_.evaluate();
+}
+
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::write_directions(bool stepped) noexcept {
+  const auto at = [&](int name, Index k) -> Scalar& { return problem_.array(name)[k]; };
+  for (Index k = 0; k < problem_.count(); ++k) {
+    const FrictionRows<Scalar> of_contact{{at(Problem::trial, k), at(Problem::trial + 1, k)},
+                                          at(Problem::friction, k) * at(Problem::impulse + 2, k)};
+    const Tangent2<Scalar> direction =
+        stepped ? predict_direction(of_contact, predicted(k),
+                                    {at(Problem::trial_step, k), at(Problem::trial_step + 1, k)})
+                : current_direction(of_contact);
+    at(Problem::predicted_direction, k) = direction.x;
+    at(Problem::predicted_direction + 1, k) = direction.y;
+  }
+}
+
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::write_curvature() noexcept {
+  const Columns<Scalar> matrix = problem_.matrix();
+  const int lanes = int(state_.lanes()), size = int(state_.size());
+  std::fill_n(matrix.data, size * lanes, Scalar(0));
+  General3<Scalar> g;
+  for (Index k = 0; k < problem_.count(); ++k) {
+    if (!curvature(k, g)) continue;
+    const Scalar* const block = problem_.columns() + 3 * k * lanes;
+    add_curvature_block(matrix, block, lanes, block, size, g);
+  }
+}
+
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::write_curvature_of_six() noexcept {
+  Lane sum[6];
+  for (Lane& column : sum) column.setZero();
+  General3<Scalar> g;
+  for (Index k = 0; k < problem_.count(); ++k) {
+    if (!curvature(k, g)) continue;
+    const Scalar* const block = problem_.columns() + 3 * k * row_lanes;
+    const CurvedRows<Scalar> curved(block, row_lanes, g);
+    for (int c = 0; c < 6; ++c) {
+      sum[c] += curved.x * block[c] + curved.y * block[row_lanes + c] +
+                curved.z * block[2 * row_lanes + c];
+    }
+  }
+  for (int c = 0; c < 6; ++c) sum[c].write_to(problem_.matrix().data + c * row_lanes);
+}
+
+template <RealScalar Scalar>
+Scalar SmallNewton<Scalar>::fill(const Scalar& raise) noexcept {
+  if (is_of_six()) {
+    write_curvature_of_six();
+  } else {
+    write_curvature();
+  }
+  const Columns<Scalar> matrix = problem_.matrix();
+  Scalar largest = 1;
+  for (Index c = 0; c < state_.size(); ++c) {
+    Scalar& entry = matrix.data[c * (state_.lanes() + 1)];
+    if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
+    entry += 1 + raise;
+  }
+  return largest;
+}
+
+template <RealScalar Scalar>
+bool SmallNewton<Scalar>::solve_matrix(Scalar* x) noexcept {
+  const Columns<Scalar> matrix = problem_.matrix();
+  if (is_of_six()) {
+    Scalar corner[6][6];
+    for (int c = 0; c < 6; ++c) {
+      for (int r = c; r < 6; ++r) corner[c][r] = matrix.data[c * row_lanes + r];
+    }
+    if (!factor_corner<6>(corner)) return false;
+    solve_corner<6>(corner, x);
+    return true;
+  }
+  if (!factor_leading_columns<Scalar>(matrix, state_.size(), state_.size())) return false;
+  const Columns<const Scalar> lower{matrix.data, matrix.stride};
+  solve_leading_columns(lower, state_.size(), state_.size(), x);
+  solve_leading_columns_transposed(lower, state_.size(), state_.size(), x);
+  return true;
+}
+
+/// d = −H⁻¹∇ℓ; false where it is not finite or H stays indefinite. Where round-off leaves H
+/// indefinite its diagonal is raised: the direction descends for every positive definite matrix.
+template <RealScalar Scalar>
+bool SmallNewton<Scalar>::find_direction() noexcept {
+  Scalar* const direction = problem_.vector(Problem::direction);
+  const Scalar* const gradient = problem_.vector(Problem::gradient);
+  for (Index i = 0; i < state_.lanes(); ++i) direction[i] = -gradient[i];
+  bool solved = false;
+  Scalar raise = 0;
+  for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit && !solved; ++attempt) {
+    const Scalar largest = fill(raise);
+    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
+    solved = solve_matrix(direction);
+    raise = DiagonalRaiseTuning::next(raise, largest);
+  }
+  if (!solved) return false;
+  Scalar total = 0;
+  for (Index i = 0; i < state_.lanes(); i += row_lanes) {
+    total += state_.in_vector(Problem::direction, i).abs().sum();
+  }
+  return total <= (std::numeric_limits<Scalar>::max)();
+}
+
+/// Writes what the direction changes in contact velocities and trial impulses.
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::write_steps() noexcept {
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+    Lane velocity[3];
+    state_.multiply(Problem::direction, k, velocity);
+    for (int c = 0; c < 3; ++c) {
+      const int inverse = c < 2 ? Problem::inverse_tangent : Problem::inverse_normal;
+      velocity[c].write_to(problem_.array(Problem::velocity_step + c) + k);
+      const Lane trial_step = -velocity[c] * state_.in_array(inverse, k);
+      trial_step.write_to(problem_.array(Problem::trial_step + c) + k);
+    }
+  }
+}
+
+/// Step length α where the slope along the direction vanishes.
+template <RealScalar Scalar>
+Scalar SmallNewton<Scalar>::find_step() noexcept {
+  const Scalar slope_at_zero = state_.dot(Problem::gradient, Problem::direction);
+  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  const Scalar momentum_slope = state_.dot_change(Problem::direction);
+  const Scalar momentum_curvature = state_.dot(Problem::direction, Problem::direction);
+  const auto slope = [&](const Scalar& step) {
+    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+      for (int c = 0; c < 3; ++c) {
+        const Lane ahead = state_.in_array(Problem::trial + c, k) +
+                           step * state_.in_array(Problem::trial_step + c, k);
+        ahead.write_to(problem_.array(Problem::trial_ahead + c) + k);
+      }
+    }
+    if (!state_.project_trials(Problem::trial_ahead, Problem::impulse_ahead)) {
+      return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+    }
+    Lane work = Lane::Zero();
+    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+      for (int c = 0; c < 3; ++c) {
+        work += state_.in_array(Problem::impulse_ahead + c, k) *
+                state_.in_array(Problem::velocity_step + c, k);
+      }
+    }
+    return momentum_slope + step * momentum_curvature - work.sum();
+  };
+  return find_increasing_root<Scalar>(slope, slope_at_zero,
+                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
+                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
+      .argument;
+}
+
+/// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
+/// lower there.
+template <RealScalar Scalar>
+void SmallNewton<Scalar>::sweep() noexcept {
+  const Scalar here = state_.cost();
+  state_.copy(Problem::whitened, Problem::direction);
+  sweep_small_contacts(state_);
+  state_.evaluate();
+  if (state_.cost() < here) {
+    write_directions(false);
+    return;
+  }
+  state_.copy(Problem::direction, Problem::whitened);
+  state_.evaluate();
+}
+
+template <RealScalar Scalar>
+Scalar SmallNewton<Scalar>::advance() noexcept {
+  write_steps();
+  const Scalar step = find_step();
+  write_directions(true);
+  for (Index i = 0; i < state_.lanes(); i += row_lanes) {
+    packet_at(problem_.vector(Problem::whitened) + i) +=
+        step * state_.in_vector(Problem::direction, i);
+  }
+  state_.evaluate();
+  const bool finite = residual() <= (std::numeric_limits<Scalar>::max)();
+  if (sweeps_ && finite && residual() > scale() * Scalar(SmallSweepTuning::useless_residual)) {
+    sweep();
+  }
+  sweeps_ = false;
+  return step;
+}
+
+template <RealScalar Scalar>
+SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
+  if (meets_target()) return SolveStatus::converged;
+  start_from_best();
+  if (meets_target()) return SolveStatus::converged;
+  if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  write_directions(false);
+  return walk_to_target(*this, limits_, iterations);
+}
 
 /// Solves small problems under the convex law on one dense matrix; SapSolver hands them over.
 /// @note  lay_out() allocates beyond the largest problem so far; solve() is real-time safe.

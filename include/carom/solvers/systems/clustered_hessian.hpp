@@ -1,17 +1,284 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "carom/linalg/detail/cluster_pattern.hpp"
 #include "carom/linalg/detail/conjugate_gradient.hpp"
 #include "carom/linalg/detail/crew.hpp"
-#include "carom/solvers/systems/clustered_factor.hpp"
+#include "carom/linalg/detail/reduced_factor.hpp"
+#include "carom/solvers/rows/packed_problem.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Assembles H = I + Ĵᵀ G Ĵ of one large island row by row, and scales it by the Cholesky factors
+/// C of reduced diagonal blocks: D_p = H_pp − θ Σ H_pq D_q⁻¹ H_qp over the rows q before p, with θ
+/// as invert_reduced_factor() takes it.
+/// @note  lay_out() allocates beyond the largest island so far; all else is real-time safe.
+template <RealScalar Scalar>
+class ClusteredFactor {
+ public:
+  using Packed = PackedProblem<Scalar>;
+
+  /// Takes on the pattern of an island.
+  /// @param nearby  most bodies of a cluster.
+  void lay_out(const Packed& packed, const PackedIsland& island, Index nearby);
+
+  [[nodiscard]] const ClusterPattern& pattern() const noexcept { return pattern_; }
+
+  /// Writes the scaled blocks; false when H is not positive definite, or holds NaN.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high, of
+  /// which
+  ///             those without data are left out.
+  template <typename Real, typename Add>
+  [[nodiscard]] bool factor(const Packed& packed, Crew& crew, ScaledBlocks<Real>& blocks,
+                            const Add& add) noexcept;
+
+  /// y_p ← C⁻¹ b_p of a row, b a packed vector.
+  template <typename Real>
+  void scale(const Packed& packed, Index p, const Scalar* b, Real* y) const noexcept;
+  /// x_p ← C⁻ᵀ y_p of a row, x a packed vector; returns Σ|x_p|.
+  template <typename Real>
+  Scalar unscale(const Packed& packed, Index p, const Real* y, Scalar* x) const noexcept;
+
+ private:
+  /// Blocks that a cluster works with.
+  struct Work {
+    Scalar *own, *reduced, *cross, *product;
+    static constexpr int block_count = 4;
+  };
+  [[nodiscard]] Index slot_of(Index p) const noexcept {
+    return first_slot_ + pattern_.clusters().node_at(p);
+  }
+  [[nodiscard]] Work work_of(Index cluster) noexcept {
+    const Index size = pattern_.largest_block();
+    Scalar* const first = work_.data() + cluster * Work::block_count * size;
+    return {first, first + size, first + 2 * size, first + 3 * size};
+  }
+  template <typename Real, typename Add>
+  [[nodiscard]] bool factor_row(const Packed& packed, Index p, const Work& work,
+                                ScaledBlocks<Real>& blocks, const Add& add) noexcept;
+  template <typename Add>
+  void assemble_cross(const PackedEdge& edge, Index p, Index q, const Work& work,
+                      const Add& add) noexcept;
+  template <typename Real>
+  void write_row(Index p, const Work& work, ScaledBlocks<Real>& blocks) noexcept;
+
+  ClusterPattern pattern_;
+  Index first_slot_ = 0;
+  Sequence<Index> world_edges_;  ///< per row, its edge with the world or −1
+  Sequence<Scalar> inverse_;     ///< per row, C⁻¹ with zeros above the diagonal
+  Sequence<Scalar> work_;
+  Sequence<signed char> failed_;  ///< per cluster
+  Sequence<ClusterEdge> edges_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void ClusteredFactor<Scalar>::lay_out(const Packed& packed, const PackedIsland& island,
+                                      Index nearby) {
+  first_slot_ = island.range.first_slot;
+  const Index count = island.range.slot_end - first_slot_;
+  edges_.clear();
+  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+    const PackedEdge& edge = packed.edge(e);
+    if (edge.high_slot < 0) continue;
+    edges_.push_back({int(edge.low_slot - first_slot_), int(edge.high_slot - first_slot_), int(e)});
+  }
+  pattern_.lay_out(
+      count, [&](int node) { return packed.size(first_slot_ + node); }, edges_, nearby);
+  world_edges_.assign(count, -1);
+  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+    const PackedEdge& edge = packed.edge(e);
+    if (edge.high_slot >= 0) continue;
+    world_edges_[pattern_.clusters().position_of(edge.low_slot - first_slot_)] = e;
+  }
+  inverse_.assign(pattern_.own_size(), Scalar(0));
+  const Index clusters = pattern_.clusters().cluster_count();
+  work_.assign(clusters * Work::block_count * pattern_.largest_block(), Scalar(0));
+  failed_.assign(clusters, 0);
+}
+
+template <RealScalar Scalar>
+template <typename Real, typename Add>
+bool ClusteredFactor<Scalar>::factor(const Packed& packed, Crew& crew, ScaledBlocks<Real>& blocks,
+                                     const Add& add) noexcept {
+  const GraphClusters& clusters = pattern_.clusters();
+  for (Index colour = 0; colour < clusters.colour_count(); ++colour) {
+    const Index first = clusters.colour_begin(colour);
+    crew.run(clusters.colour_begin(colour + 1) - first, [&](Index k) {
+      const Work work = work_of(first + k);
+      bool good = true;
+      const Index end = clusters.cluster_begin(first + k + 1);
+      for (Index p = clusters.cluster_begin(first + k); p < end && good; ++p) {
+        good = factor_row(packed, p, work, blocks, add);
+      }
+      failed_[first + k] = good ? 0 : 1;
+    });
+    for (Index c = first; c < clusters.colour_begin(colour + 1); ++c) {
+      if (failed_[c] != 0) return false;
+    }
+  }
+  return true;
+}
+
+/// H_pq of a row p and a row q before it, and what the edge adds to H_pp.
+template <RealScalar Scalar>
+template <typename Add>
+void ClusteredFactor<Scalar>::assemble_cross(const PackedEdge& edge, Index p, Index q,
+                                             const Work& work, const Add& add) noexcept {
+  const Index size = pattern_.row(p).size, lanes = lanes_above(size);
+  const Index other = pattern_.row(q).size, other_lanes = lanes_above(other);
+  std::fill_n(work.cross, lanes * other, Scalar(0));
+  if (edge.high_slot == slot_of(p)) {
+    return add(edge, {{}, {work.cross, lanes}, {work.own, lanes}});
+  }
+  std::fill_n(work.product, other_lanes * size, Scalar(0));
+  add(edge, {{work.own, lanes}, {work.product, other_lanes}, {}});
+  for (Index c = 0; c < other; ++c) {
+    for (Index r = 0; r < size; ++r) work.cross[c * lanes + r] = work.product[r * other_lanes + c];
+  }
+}
+
+template <RealScalar Scalar>
+template <typename Real, typename Add>
+bool ClusteredFactor<Scalar>::factor_row(const Packed& packed, Index p, const Work& work,
+                                         ScaledBlocks<Real>& blocks, const Add& add) noexcept {
+  const auto& row = pattern_.row(p);
+  const Index size = row.size, lanes = lanes_above(size);
+  std::fill_n(work.own, lanes * size, Scalar(0));
+  std::fill_n(work.reduced, lanes * size, Scalar(0));
+  for (Index k = 0; k < size; ++k) work.own[k * (lanes + 1)] = Scalar(1);
+  if (world_edges_[p] >= 0) add(packed.edge(world_edges_[p]), {{work.own, lanes}, {}, {}});
+  for (Index k = row.behind_begin; k < row.behind_end; ++k) {
+    const PackedEdge& edge = packed.edge(pattern_.behind(k).number);
+    const Columns<Scalar> own{work.own, lanes}, none{nullptr, 0};
+    if (edge.low_slot == slot_of(p)) {
+      add(edge, {own, none, none});
+    } else {
+      add(edge, {none, none, own});
+    }
+  }
+  Real* values = blocks.before(row.before_values);
+  for (Index k = row.before_begin; k < row.before_end; ++k) {
+    const Index q = pattern_.before(k).column;
+    const Index other = pattern_.row(q).size, other_lanes = lanes_above(other);
+    assemble_cross(packed.edge(pattern_.before(k).number), p, q, work, add);
+    const Scalar* const inverse = inverse_.data() + pattern_.row(q).own_values;
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      for (Index c = 0; c < other; ++c) {  // W = H_pq C_q⁻ᵀ
+        RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
+        for (Index m = 0; m <= c; ++m) {
+          sum += packet_at(work.cross + m * lanes + i) * inverse[m * other_lanes + c];
+        }
+        packet_at(work.product + c * lanes + i) = sum;
+        packet_at(values + c * lanes + i) = sum.template cast<Real>();
+      }
+    }
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      for (Index c = 0; c < size; ++c) {
+        RowPacket<Scalar> sum = packet_at(work.reduced + c * lanes + i);
+        for (Index m = 0; m < other; ++m) {
+          sum += packet_at(work.product + m * lanes + i) * work.product[m * lanes + c];
+        }
+        packet_at(work.reduced + c * lanes + i) = sum;
+      }
+    }
+    values += lanes * other;
+  }
+  if (!invert_reduced_factor(work.own, work.reduced, size, work.cross,
+                             inverse_.data() + row.own_values)) {
+    return false;
+  }
+  write_row(p, work, blocks);
+  return true;
+}
+
+/// L_pq = C⁻¹ W on both sides of the diagonal, and K − 2I = C⁻¹ H_pp C⁻ᵀ − 2I.
+template <RealScalar Scalar>
+template <typename Real>
+void ClusteredFactor<Scalar>::write_row(Index p, const Work& work,
+                                        ScaledBlocks<Real>& blocks) noexcept {
+  const auto& row = pattern_.row(p);
+  const Index size = row.size, lanes = lanes_above(size);
+  const Scalar* const inverse = inverse_.data() + row.own_values;
+  Scalar* const column = work.product;  // one column, of whole registers
+  const auto multiply = [&](const auto* from, Scalar* to) {
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
+      for (Index m = 0; m < size; ++m) {
+        sum += packet_at(inverse + m * lanes + i) * Scalar(from[m]);
+      }
+      packet_at(to + i) = sum;
+    }
+  };
+  Real* values = blocks.before(row.before_values);
+  for (Index k = row.before_begin; k < row.before_end; ++k) {
+    const auto& entry = pattern_.before(k);
+    const Index other = pattern_.row(entry.column).size, other_lanes = lanes_above(other);
+    Real* const mirror = blocks.behind(entry.other);
+    for (Index c = 0; c < other; ++c, values += lanes) {
+      multiply(values, column);
+      for (Index r = 0; r < size; ++r) {
+        values[r] = Real(column[r]);
+        mirror[r * other_lanes + c] = values[r];
+      }
+    }
+  }
+  // C⁻¹ H_pp is written over the sums, which are used up; its rows times C⁻ᵀ are the block.
+  for (Index c = 0; c < size; ++c) multiply(work.own + c * lanes, work.reduced + c * lanes);
+  Real* const own = blocks.own(row.own_values);
+  for (Index i = 0; i < lanes; i += row_lanes) {
+    for (Index c = 0; c < size; ++c) {
+      RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
+      for (Index m = 0; m <= c; ++m) {
+        sum += packet_at(work.reduced + m * lanes + i) * inverse[m * lanes + c];
+      }
+      packet_at(own + c * lanes + i) = sum.template cast<Real>();
+    }
+  }
+  for (Index c = 0; c < size; ++c) own[c * (lanes + 1)] -= Real(2);
+}
+
+template <RealScalar Scalar>
+template <typename Real>
+void ClusteredFactor<Scalar>::scale(const Packed& packed, Index p, const Scalar* b,
+                                    Real* y) const noexcept {
+  const auto& row = pattern_.row(p);
+  const Index lanes = lanes_above(row.size);
+  const Scalar* const from = b + packed.starts()[slot_of(p)];
+  const Scalar* const inverse = inverse_.data() + row.own_values;
+  for (Index r = 0; r < row.size; ++r) {
+    Scalar sum = 0;
+    for (Index c = 0; c <= r; ++c) sum += inverse[c * lanes + r] * from[c];
+    y[row.start + r] = Real(sum);
+  }
+}
+
+template <RealScalar Scalar>
+template <typename Real>
+Scalar ClusteredFactor<Scalar>::unscale(const Packed& packed, Index p, const Real* y,
+                                        Scalar* x) const noexcept {
+  using std::abs;
+  const auto& row = pattern_.row(p);
+  const Index lanes = lanes_above(row.size);
+  Scalar* const to = x + packed.starts()[slot_of(p)];
+  const Scalar* const inverse = inverse_.data() + row.own_values;
+  Scalar size = 0;
+  for (Index c = 0; c < row.size; ++c) {
+    Scalar sum = 0;
+    for (Index r = c; r < row.size; ++r) sum += inverse[c * lanes + r] * Scalar(y[row.start + r]);
+    to[c] = sum;
+    size += abs(sum);
+  }
+  return size;
+}
 
 /// Constants of ClusteredHessian.
 struct ClusteredHessianTuning {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/rows/local_rows.hpp"
+#include "carom/solvers/rows/dual_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
-namespace local_rows_test {
+namespace dual_blocks_test {
 
 using carom::FrictionLaw, carom::ImpulseSet, carom::ImpulseShape, carom::RowNumbers;
 using carom::SquareMatrix, carom::Vector3;
@@ -57,7 +57,7 @@ RowNumbers<Scalar> solve_often(LocalRows<Scalar>& local, const RowNumbers<Scalar
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("local_rows: a cone's answer obeys the law and does not move any more",
+TEMPLATE_TEST_CASE("dual_blocks: a cone's answer obeys the law and does not move any more",
                    "[solvers][law]", float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(4107u);
@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("local_rows: a cone's answer obeys the law and does not move 
   }
 }
 
-TEMPLATE_TEST_CASE("local_rows: rows between bounds that do not act on each other are clipped",
+TEMPLATE_TEST_CASE("dual_blocks: rows between bounds that do not act on each other are clipped",
                    "[solvers][oracle]", float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(4108u);
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("local_rows: rows between bounds that do not act on each othe
   }
 }
 
-TEMPLATE_TEST_CASE("local_rows: a shift moves the impulse and the set alike", "[solvers][law]",
+TEMPLATE_TEST_CASE("dual_blocks: a shift moves the impulse and the set alike", "[solvers][law]",
                    float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(4109u);
@@ -137,7 +137,7 @@ TEMPLATE_TEST_CASE("local_rows: a shift moves the impulse and the set alike", "[
   }
 }
 
-TEMPLATE_TEST_CASE("local_rows: a block of zeros is solved in a proximal step, which stays finite",
+TEMPLATE_TEST_CASE("dual_blocks: a block of zeros is solved in a proximal step, which stays finite",
                    "[solvers][example]", float, double) {
   using Scalar = TestType;
   const ImpulseSet<Scalar> set =
@@ -153,4 +153,4 @@ TEMPLATE_TEST_CASE("local_rows: a block of zeros is solved in a proximal step, w
   }
 }
 
-}  // namespace local_rows_test
+}  // namespace dual_blocks_test
