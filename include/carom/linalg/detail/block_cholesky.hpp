@@ -7,9 +7,13 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Sparse Cholesky factorisation P H Pᵀ = L Lᵀ of a symmetric matrix made of blocks, front by front
-/// in dense kernels. The components of a forest are independent: different threads may fill,
-/// factor and solve different ones.
+/// Sparse Cholesky factorisation P H Pᵀ = L Lᵀ of a symmetric block matrix, front by front in dense
+/// kernels. The components of a forest are independent: different threads may fill, factor and
+/// solve different components.
+///
+/// The factorisation of a front F = [F₁₁ ·; F₂₁ F₂₂] (see FrontForest), children before parents:
+/// (1) add the update matrices of its children; (2) factor F₁₁ = L₁₁ L₁₁ᵀ; (3) L₂₁ = F₂₁ L₁₁⁻ᵀ; (4)
+/// the update matrix is F₂₂ − L₂₁ L₂₁ᵀ, where F₂₂ contains only the contributions of the children.
 ///
 /// ```
 /// cholesky.reset(forest);
@@ -17,9 +21,10 @@ inline namespace CAROM_ABI {
 /// ... add to cholesky.diagonal(slot) and cholesky.below(column, row) ...
 /// if (cholesky.factor(range)) cholesky.solve(range, x, starts);
 /// ```
-/// Where only part of the matrix changes, touch() its nodes and spread_touch(): fronts that no
-/// touched node leads to keep their factor.
-/// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
+/// Where only a part of the matrix changes, call touch() for its nodes and then spread_touch().
+/// Fronts with no touched node among their descendants are not factored again.
+/// @note  reset() allocates only for a problem larger than every problem before; all else is
+///        real-time safe.
 /// @cite  liu1992multifrontal.
 template <RealScalar Scalar>
 class BlockCholesky : public detail::FrontFactor<BlockCholesky<Scalar>, Scalar> {
@@ -29,10 +34,10 @@ class BlockCholesky : public detail::FrontFactor<BlockCholesky<Scalar>, Scalar> 
  public:
   using Block = detail::Columns<Scalar>;
 
-  /// Takes a pattern. The forest must outlive its use here and stay unchanged.
+  /// Sets the pattern. The forest must outlive its use here and must not change.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
-    // With few unknowns there is room for any pattern that they may have next time.
+    // With few unknowns, memory is reserved for any pattern that these unknowns can have.
     const Index dense = forest.unknown_count() * (forest.unknown_count() + 16);
     const bool few = forest.unknown_count() <= 128;
     values_.reserve(few ? dense : forest.value_count());
@@ -43,59 +48,60 @@ class BlockCholesky : public detail::FrontFactor<BlockCholesky<Scalar>, Scalar> 
     touched_.assign(forest.fronts().size(), 1);
   }
 
-  /// Sets a component's matrix to zero, all of it to be filled and factored anew.
+  /// Sets the matrix of a component to zero. All of it is then filled and factored again.
   void clear(const FrontRange& range) noexcept {
     touch(range);
     this->clear_columns_of(range, values_);
   }
 
-  /// Notes that the matrix changes in a node's rows and columns.
+  /// Marks that the rows and columns of a node change.
   void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
-  /// Notes that it changes in all nodes of a component.
+  /// Marks that the rows and columns of all nodes of a component change.
   void touch(const FrontRange& range) noexcept {
     std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(1));
   }
-  /// Touches all nodes of the fronts that hold touched nodes, and of those above them in the
-  /// forest. The caller clears and fills their columns, and factor() factors them anew; the others
-  /// keep the factor that they have.
-  /// @pre  factor() has succeeded since the last clear() of the component, or all is touched.
+  /// Marks all nodes of the fronts that contain touched nodes, and of the ancestors of these
+  /// fronts. The caller clears and fills the marked columns, and factor() factors them again. The
+  /// factor of all other fronts stays valid.
+  /// @pre  factor() returned true since the last clear() of the component, or all nodes are
+  ///       touched.
   void spread_touch(const FrontRange& range) noexcept;
-  /// Sets a node's columns of the matrix to zero.
+  /// Sets the columns of a node to zero.
   void clear_columns(Index slot) noexcept {
     const Block block = diagonal(slot);
     std::fill_n(block.data - forest_->offset(slot), block.stride * forest_->size(slot), Scalar(0));
   }
-  /// Whether a node's columns are to be filled. If so, the columns of its neighbours that are
-  /// eliminated later are to be filled too.
+  /// Whether the columns of a node must be filled. If so, the columns of its neighbours that are
+  /// eliminated later must be filled too.
   [[nodiscard]] bool touched(Index slot) const noexcept {
     return touched_[forest_->front_of(slot)] != 0;
   }
 
-  /// Block of the matrix on the diagonal, lower triangle; what is above it does not matter.
+  /// The diagonal block of a node, lower triangle. Entries above the diagonal are not used.
   [[nodiscard]] Block diagonal(Index slot) noexcept {
     const Front& front = forest_->fronts()[forest_->front_of(slot)];
     const Index offset = forest_->offset(slot);
     return {values_.data() + front.columns + offset * front.stride + offset, front.stride};
   }
-  /// The block of the matrix at a place; column is that of place().
+  /// The block of the matrix at a place. `column` is the argument of place().
   [[nodiscard]] Block block(Index place, Index column) noexcept {
     return {values_.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
 
-  /// Factors in place what was cleared of a component. False when a pivot is not positive; the
-  /// caller then has to clear() all of it.
+  /// Factors in place all cleared columns of a component. Returns false when a pivot is not
+  /// positive; the caller must then call clear() for the whole component.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept {
     return end_factor(range, this->factor_fronts(range));
   }
-  /// The same with the work shared, to the same bits.
-  /// @param branches  has taken on the component.
+  /// The same factorisation, shared by a crew; the bits are equal.
+  /// @param branches  the component is appended to them.
   [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
                             Crew& crew) noexcept {
     return end_factor(range, this->factor_fronts(range, branches, crew));
   }
 
  private:
-  /// Notes that a component is factored, where it is.
+  /// Marks the fronts of a component as factored if the factorisation succeeded.
   [[nodiscard]] bool end_factor(const FrontRange& range, bool positive) noexcept {
     if (!positive) return false;
     std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
@@ -104,7 +110,8 @@ class BlockCholesky : public detail::FrontFactor<BlockCholesky<Scalar>, Scalar> 
   /// Calls run(passes) with the steps of a solve.
   template <typename Run>
   void with_passes(const Run& run) const noexcept;
-  /// Factors a front if it is touched, once its children are; a crew shares large ones.
+  /// Factors a front if it is touched. Its children are factored before. A crew shares large
+  /// fronts.
   [[nodiscard]] bool factor_front(int f, const detail::RowShares& shares) noexcept;
   [[nodiscard]] Block columns(const Front& front) noexcept {
     return {values_.data() + front.columns, front.stride};

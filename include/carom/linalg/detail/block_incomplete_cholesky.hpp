@@ -11,22 +11,22 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Columns of a block matrix that form a component of their own.
+/// The block columns of one component of the matrix.
 struct ColumnRange {
   Index begin, end;
 };
 
 namespace detail {
 
-/// Rows and columns of the usual block, that of two rigid bodies. Where the number is a constant, a
-/// product stays in registers.
+/// Rows and columns of the usual block, that of two rigid bodies. Where the size is a compile-time
+/// constant, a product stays in registers.
 inline constexpr Index body_size = 6;
 
 [[nodiscard]] constexpr bool is_usual_block(Index rows, Index columns) noexcept {
   return rows == body_size && columns == body_size;
 }
 
-/// y += factor B x for a block B of columns that lie side by side.
+/// y += factor B x for a block B whose columns are consecutive in memory.
 template <typename Scalar>
 void add_product(Scalar factor, const Scalar* block, Index rows, Index columns, const Scalar* x,
                  Scalar* y) noexcept {
@@ -63,7 +63,7 @@ void add_transposed_product(Scalar factor, const Scalar* block, Index rows, Inde
 
 }  // namespace detail
 
-/// A sparse symmetric matrix of blocks: all of those on the diagonal, and the others below it.
+/// A sparse symmetric block matrix: all diagonal blocks, and the nonzero blocks below the diagonal.
 /// Columns are appended one by one, each with its rows in increasing order.
 template <RealScalar Scalar>
 class BlockSymmetric {
@@ -75,23 +75,23 @@ class BlockSymmetric {
   }
   /// Appends a column.
   /// @param size   unknowns of the block column, > 0.
-  /// @param start  where they start in a vector.
+  /// @param start  where its unknowns start in a vector.
   void append_column(int size, Index start) {
     columns_.push_back({size, start, rows_.size(), rows_.size(), value_count_});
     value_count_ += Index(size) * size;
   }
   /// Appends a block below the diagonal of the last column.
-  /// @param size  unknowns of the row, which is appended as a column later.
+  /// @param size  count of unknowns of the row, which is appended as a column later.
   void append_row(int row, int size) {
     rows_.push_back({row, value_count_});
     columns_.back().row_end = rows_.size();
     value_count_ += Index(size) * columns_.back().size;
   }
-  /// Makes room for the numbers once the pattern is complete.
+  /// Allocates the numbers after the pattern is complete.
   void allocate() { values_.resize(value_count_); }
 
   [[nodiscard]] Index column_count() const noexcept { return columns_.size(); }
-  /// Blocks below the diagonal.
+  /// Count of blocks below the diagonal.
   [[nodiscard]] Index block_count() const noexcept { return rows_.size(); }
   [[nodiscard]] int size(Index column) const noexcept { return columns_[column].size; }
   [[nodiscard]] Index row_begin(Index column) const noexcept { return columns_[column].row_begin; }
@@ -110,12 +110,12 @@ class BlockSymmetric {
     return values_.data() + rows_[block].values;
   }
 
-  /// Sets a component's numbers to zero.
+  /// Sets the numbers of a component to zero.
   void clear(const ColumnRange& range) noexcept {
     std::fill(values_.begin() + first_value(range.begin), values_.begin() + first_value(range.end),
               Scalar(0));
   }
-  /// Takes a component's numbers from a matrix of the same pattern.
+  /// Copies the numbers of a component from a matrix with the same pattern.
   void copy(const ColumnRange& range, const BlockSymmetric& from) noexcept {
     std::copy(from.values_.begin() + first_value(range.begin),
               from.values_.begin() + first_value(range.end),
@@ -128,7 +128,7 @@ class BlockSymmetric {
     allocate();
   }
 
-  /// y ← H x on a component's unknowns.
+  /// y ← H x for the unknowns of a component.
   void multiply(const ColumnRange& range, const Scalar* x, Scalar* y) const noexcept;
 
  private:
@@ -167,19 +167,28 @@ void BlockSymmetric<Scalar>::multiply(const ColumnRange& range, const Scalar* x,
   }
 }
 
-/// Incomplete Cholesky factorisation H ≈ L Lᵀ of a sparse matrix of blocks, L keeping the pattern
-/// of H: a preconditioner that couples neighbours and needs as much memory as H itself.
-/// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
+/// Incomplete Cholesky factorisation H ≈ L Lᵀ of a sparse block matrix: a preconditioner that
+/// couples neighbours and needs as much memory as H.
+///
+/// L has the pattern of H. For each block column k in order: (1) factor the diagonal block,
+/// H_kk = L_kk L_kkᵀ; (2) L_ik = H_ik L_kk⁻ᵀ for each row i > k of the pattern; (3)
+/// H_ij ← H_ij − L_ik L_jkᵀ for rows i ≥ j > k, but only where the pattern has the block (i, j).
+/// The neglected blocks can make a pivot not positive. Then the diagonal of H is multiplied by
+/// 1 + σ with a larger σ, and the factorisation starts again. It ends with success, or with failure
+/// after σ = 1.
+/// @note  reset() allocates only for a problem larger than every problem before; all else is
+///        real-time safe.
 /// @cite  meijerink1977iterative, by blocks; shifted as in manteuffel1980incomplete.
 template <RealScalar Scalar>
 class BlockIncompleteCholesky {
  public:
-  /// Takes the pattern of a matrix.
+  /// Copies the pattern of a matrix.
   void reset(const BlockSymmetric<Scalar>& matrix) { factor_.copy_pattern(matrix); }
 
-  /// Factors a component. Where a pivot is not positive, it starts again with the diagonal raised.
+  /// Factors a component. If a pivot is not positive, the factorisation starts again with a larger
+  /// diagonal.
   /// @return  false when even a doubled diagonal does not help: H is not positive definite, or
-  ///          holds NaN.
+  ///          contains NaN.
   [[nodiscard]] bool factor(const BlockSymmetric<Scalar>& matrix,
                             const ColumnRange& range) noexcept {
     for (const double raise : {0.0, 1e-3, 1e-2, 1e-1, 1.0}) {
@@ -188,7 +197,7 @@ class BlockIncompleteCholesky {
     return false;
   }
 
-  /// x ← (L Lᵀ)⁻¹ x on a component's unknowns.
+  /// x ← (L Lᵀ)⁻¹ x for the unknowns of a component.
   void solve(const ColumnRange& range, Scalar* x) const noexcept;
 
  private:
@@ -196,7 +205,8 @@ class BlockIncompleteCholesky {
                                 const Scalar& raise) noexcept;
   void eliminate(Index column) noexcept;
 
-  /// L below the diagonal; on it the inverse of its block in full, zeros above.
+  /// L below the diagonal. On the diagonal: the inverse of the diagonal block of L in full, zeros
+  /// above.
   BlockSymmetric<Scalar> factor_;
 };
 
@@ -204,13 +214,13 @@ class BlockIncompleteCholesky {
 
 namespace detail {
 
-/// Replaces a symmetric matrix by the inverse of its Cholesky factor, zeros above it; false if it
-/// has none.
+/// Replaces a symmetric matrix by the inverse of its Cholesky factor with zeros above the diagonal.
+/// Returns false if the factor does not exist.
 template <typename Scalar>
 [[nodiscard]] bool invert_factor(Scalar* block, Index size) noexcept {
   if (!factor_cholesky(block, size, size)) return false;
   for (Index c = 0; c < size; ++c) std::fill_n(block + c * size, c, Scalar(0));
-  // Column by column from the last: L⁻¹ fills the places of L that are no longer read.
+  // The columns are processed from the last one: L⁻¹ overwrites entries of L after their last use.
   for (Index c = size - 1; c >= 0; --c) {
     Scalar* const column = block + c * size;
     const Scalar pivot = Scalar(1) / column[c];
@@ -224,8 +234,8 @@ template <typename Scalar>
   return true;
 }
 
-/// y += factor Σₖ wₖ aₖ of columns aₖ that lie side by side.
-/// @param stride  between two weights.
+/// y += factor Σₖ wₖ aₖ for columns aₖ that are consecutive in memory.
+/// @param stride  distance between two weights wₖ.
 template <typename Scalar>
 void add_columns(Scalar factor, const Scalar* columns, Index rows, const Scalar* weights,
                  Index stride, Index count, Scalar* y) noexcept {
@@ -244,7 +254,7 @@ void add_columns(Scalar factor, const Scalar* columns, Index rows, const Scalar*
   for (Index r = 0; r < body_size; ++r) y[r] += factor * sum[r];
 }
 
-/// B ← B L⁻ᵀ, from the last column: column k needs the ones up to k alone.
+/// B ← B L⁻ᵀ from the last column on: column k needs the columns up to k only.
 template <typename Scalar>
 void divide_block(const Scalar* inverse, Index rows, Index columns, Scalar* block) noexcept {
   for (Index k = columns - 1; k >= 0; --k) {
@@ -271,7 +281,7 @@ void divide_lower(const Scalar* inverse, Index size, Scalar* x) noexcept {
     add_product(Scalar(1), inverse, body_size, body_size, x, product);
     return static_cast<void>(std::copy_n(product, body_size, x));
   }
-  for (Index c = size - 1; c >= 0; --c) {  // what it writes has been read
+  for (Index c = size - 1; c >= 0; --c) {  // the entries that it writes are no longer needed
     const Scalar* const column = inverse + c * size;
     add_multiple(x[c], column + c + 1, size - c - 1, x + c + 1);
     x[c] *= column[c];
@@ -291,7 +301,7 @@ void divide_lower_transposed(const Scalar* inverse, Index size, Scalar* x) noexc
 
 }  // namespace detail
 
-/// Subtracts what a finished column contributes to the blocks that the pattern has.
+/// Subtracts the contribution of a finished column from the blocks of the pattern.
 template <RealScalar Scalar>
 void BlockIncompleteCholesky<Scalar>::eliminate(Index column) noexcept {
   const int width = factor_.size(column);

@@ -13,7 +13,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Rows of a panel of U by its pivot block.
+/// Multiplies the rows of a panel of U by the inverse of its pivot block.
 template <int Width, typename Scalar>
 void divide_panel(const Columns<Scalar>& panel, const PivotBlock<Width, Scalar>& block, Index begin,
                   Index end) noexcept {
@@ -25,14 +25,14 @@ void divide_panel(const Columns<Scalar>& panel, const PivotBlock<Width, Scalar>&
   }
 }
 
-/// The factored pivot blocks of all panels of a forest's fronts.
+/// The factored pivot blocks of all panels of all fronts.
 template <RealScalar Scalar>
 class PanelPivots {
  public:
-  /// Unknowns of the widest panel.
+  /// Count of unknowns in the widest panel.
   static constexpr Index panel_width = 6;
 
-  /// @note  Allocates beyond the largest forest so far.
+  /// @note  Allocates only for a forest larger than every forest before.
   void reset(const FrontForest& forest) {
     pivots_.resize(panel_width * forest.unknown_count());
     exchanges_.resize(forest.unknown_count());
@@ -44,7 +44,7 @@ class PanelPivots {
     }
   }
 
-  /// Keeps the pivot block of the panel that begins at a column of a front.
+  /// Stores the pivot block of the panel that begins at column `first` of a front.
   template <int Width>
   void keep(const PivotBlock<Width, Scalar>& pivot, int front, Index first) noexcept {
     const Index place = start_[front] + first;
@@ -59,7 +59,7 @@ class PanelPivots {
     std::copy_n(exchanges_.begin() + place, Width, result.exchanges);
     return result;
   }
-  /// The pivots of a component.
+  /// The range of the pivots of a component.
   [[nodiscard]] PivotSpread<Scalar> spread(const FrontForest& forest,
                                            const FrontRange& range) const noexcept {
     PivotSpread<Scalar> spread;
@@ -79,13 +79,26 @@ class PanelPivots {
 
 }  // namespace detail
 
-/// Sparse LU factorisation P H Pᵀ = L U of a matrix made of blocks whose pattern, not whose values,
-/// is symmetric: front by front in dense kernels, as BlockCholesky.
+/// Sparse LU factorisation P H Pᵀ = L D U of a block matrix whose pattern is symmetric and whose
+/// values are not, front by front in dense kernels.
 ///
-/// It keeps two halves of the same layout: L by columns, and U by rows. Rows are exchanged inside
-/// panels of up to six unknowns only, which serves matrices whose diagonal blocks dominate, or
-/// nearly.
-/// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
+/// Notation: L is lower triangular with unit block diagonal, U is upper triangular with unit block
+/// diagonal, D is the block diagonal of the pivots. Two arrays of the same layout store the columns
+/// of L D and the rows of U.
+///
+/// The steps for a front F = [F₁₁ F₁₂; F₂₁ F₂₂] (see FrontForest), children before parents:
+/// 1. Add the update matrices of the children to F, both triangles.
+/// 2. For each panel p of up to six unknowns of F₁₁, from left to right: subtract the products of
+///    the columns and rows to the left; factor the pivot block D_p by LU with row exchanges;
+///    compute the rows of U to the right, U_p = D_p⁻¹ F_p.
+/// 3. The update matrix is F₂₂ − (L D)₂₁ U₁₂, where F₂₂ contains only the contributions of the
+///    children.
+/// The factorisation ends after the last front, or fails at the first singular pivot block.
+///
+/// Rows are exchanged only inside a panel. This is accurate for matrices whose diagonal blocks
+/// dominate, or nearly dominate.
+/// @note  reset() allocates only for a problem larger than every problem before; all else is
+///        real-time safe.
 /// @cite  liu1992multifrontal.
 template <RealScalar Scalar>
 class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
@@ -95,7 +108,7 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
  public:
   using Block = detail::Columns<Scalar>;
 
-  /// Takes a pattern. The forest must outlive its use here and stay unchanged.
+  /// Sets the pattern. The forest must outlive its use here and must not change.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
     for (Half* half : {&lower_, &upper_}) {
@@ -105,42 +118,43 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
     pivots_.reset(forest);
   }
 
-  /// Sets a component's matrix to zero.
+  /// Sets the matrix of a component to zero.
   void clear(const FrontRange& range) noexcept {
     for (Half* half : {&lower_, &upper_}) this->clear_columns_of(range, half->values);
   }
 
-  /// Block (row, column) of the matrix, at its place in both halves. Entries above the diagonal of
-  /// the matrix do not matter.
+  /// Block (row, column) of the matrix. It has the same place in both halves. Entries above the
+  /// diagonal of the matrix are not used here.
   [[nodiscard]] Block lower(Index place, Index column) noexcept {
     return {lower_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
-  /// Block (column, row) of the matrix, transposed; as before.
+  /// Block (column, row) of the matrix, transposed. Entries below the diagonal of the matrix are
+  /// not used here.
   [[nodiscard]] Block upper(Index place, Index column) noexcept {
     return {upper_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
 
-  /// Factors a component in place. False when a pivot block is singular; the factor is then of no
-  /// use.
+  /// Factors a component in place. Returns false when a pivot block is singular; the factor must
+  /// then not be used.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept { return this->factor_fronts(range); }
-  /// The same with the work shared, to the same bits.
-  /// @param branches  has taken on the component.
+  /// The same factorisation, shared by a crew; the bits are equal.
+  /// @param branches  the component is appended to them.
   [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
                             Crew& crew) noexcept {
     return this->factor_fronts(range, branches, crew);
   }
-  /// The pivots of a component's factor.
+  /// The range of the pivots of a component's factor.
   [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
     return pivots_.spread(*forest_, range);
   }
 
-  /// x ← H⁻ᵀ x, as solve().
+  /// x ← H⁻ᵀ x; the arguments are those of solve().
   template <typename Starts>
   void solve_transposed(const FrontRange& range, Scalar* x, const Starts& starts,
                         Scalar* scratch) const noexcept;
 
  private:
-  /// L by columns, or U by rows.
+  /// The columns of L D, or the rows of U.
   struct Half {
     Sequence<Scalar> values, updates;
   };
@@ -170,9 +184,9 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
 
 // --- implementation ---
 
-/// One panel of pivots: the contribution of the columns to the left is subtracted from both halves,
-/// the pivot block is factored, and the rows of U are solved with it. Where the rows are shared,
-/// those with the pivots come first.
+/// Processes one panel of pivots: subtracts the contribution of the columns to the left from both
+/// halves, factors the pivot block, and solves the rows of U with it. Where threads share the rows,
+/// the rows with the pivots come first.
 template <RealScalar Scalar>
 template <int Width>
 bool BlockLu<Scalar>::factor_panel(int number, Index first,
@@ -200,7 +214,7 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first,
   }
   if (!block.factor()) return false;
   pivots_.template keep<Width>(block, number, first);
-  for (int c = 0; c < Width; ++c) {  // zeros let kernels run over whole lanes
+  for (int c = 0; c < Width; ++c) {  // zeros let kernels run over whole packets
     std::fill(l.data + c * l.stride + begin, l.data + c * l.stride + first + Width, Scalar(0));
     std::fill(u.data + c * u.stride + begin, u.data + c * u.stride + first + Width, Scalar(0));
   }
@@ -212,7 +226,8 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first,
   return true;
 }
 
-/// What a front leaves, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its transpose.
+/// Computes the update matrix of a front, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its
+/// transpose.
 template <RealScalar Scalar>
 void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other,
                                        const detail::RowShares& shares) noexcept {

@@ -12,8 +12,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A matrix X near L⁻¹, A = L Lᵀ, with a proof of how near: ‖X A Xᵀ − I‖ ≤ ζ. Then for every p
-/// √(1 + ζ) ‖p‖_{A⁻¹} ≥ ‖X p‖ ≥ √(1 − ζ) ‖p‖_{A⁻¹}, however X and L were found.
+/// A matrix X near L⁻¹, A = L Lᵀ, with a proven bound of the error: ‖X A Xᵀ − I‖ ≤ ζ. For each p it
+/// follows that √(1 + ζ) ‖p‖_{A⁻¹} ≥ ‖X p‖ ≥ √(1 − ζ) ‖p‖_{A⁻¹}. The bound does not depend on how X
+/// and L were computed.
 /// @cite  docs/derivations/rounding.md
 /// @note  Cold: allocates; size³ work.
 template <std::floating_point Scalar>
@@ -21,14 +22,14 @@ class CheckedInverse {
  public:
   using Number = RoundedNumber<Scalar>;
 
-  /// That of a matrix of size 0.
+  /// The checked inverse of a matrix of size 0.
   CheckedInverse() noexcept = default;
   /// @param matrix  A, symmetric.
-  /// @param factor  L in the lower triangle, near the Cholesky factor of A.
+  /// @param factor  lower triangle: L, near the Cholesky factor of A.
   template <typename MatrixType>
   CheckedInverse(const MatrixType& matrix, const MatrixType& factor)
       : CheckedInverse(matrix.data(), factor.data(), matrix.rows()) {}
-  /// The same from columns one after the other.
+  /// The same for a matrix given by its columns, one after the other.
   CheckedInverse(const Scalar* matrix, const Scalar* factor, Index size) : size_(size) {
     transposed_.resize(size * size);
     for (Index c = 0; c < size; ++c) {
@@ -41,11 +42,11 @@ class CheckedInverse {
 
   /// An upper bound of 1/√(1 − ζ), infinite where ζ ≥ 1: ‖p‖_{A⁻¹} is at most this times ‖X p‖.
   [[nodiscard]] const Scalar& factor() const noexcept { return factor_; }
-  /// ζ; infinite or NaN where the numbers left the type's range.
+  /// ζ. It is infinite or NaN if the numbers left the range of the type.
   [[nodiscard]] const Scalar& defect() const noexcept { return defect_; }
 
   /// (X p)_i.
-  /// @param p  numbers of the body, which are taken by their places.
+  /// @param p  numbers of the body, read by their index.
   template <typename Numbers>
   [[nodiscard]] Number row_times(Index i, const Numbers& p) const noexcept {
     Number sum;
@@ -55,13 +56,14 @@ class CheckedInverse {
   }
 
  private:
-  /// T = X A Xᵀ in two products, whose rounding γ_n |X| |A| |Xᵀ| is bounded entry by entry.
+  /// Computes T = X A Xᵀ in two products. Their rounding error γ_n |X| |A| |Xᵀ| is bounded entry by
+  /// entry.
   void check(const Scalar* matrix) {
     const Index size = size_;
     const Scalar lost = Scalar(size + 2) * (std::numeric_limits<Scalar>::min)();
     const Scalar nu = Scalar(size + 2) * unit_rounding<Scalar>;
     const Scalar gamma = raised(nu / (1 - nu), 4);
-    Sequence<Scalar> product, doubt, rows, columns;  // A xᵀ of a row x of X, and its rounding
+    Sequence<Scalar> product, doubt, rows, columns;  // A xᵀ of a row x of X, and its rounding error
     for (Sequence<Scalar>* numbers : {&product, &doubt, &rows, &columns}) numbers->resize(size);
     for (Index c = 0; c < size; ++c) {
       const Scalar* const x = transposed_.data() + c * size;

@@ -16,11 +16,12 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Columns factored together: their updates share every load of the columns to the left.
+/// Columns that are factored together, such that one load of the columns to the left serves all
+/// their updates.
 inline constexpr Index cholesky_panel = 4;
 
-/// Subtracts from `Width` columns of the panel at `first` what the columns left of it contribute,
-/// rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
+/// Subtracts from `Width` columns of the panel at `first` the contribution of the columns to the
+/// left, for the rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
 template <RealScalar Scalar, int Height, int Width>
 void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
   using Rows = SmallVector<Scalar, Height>;
@@ -35,7 +36,7 @@ void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept
   for (int c = 0; c < Width; ++c) sum[c].write_to(a + (first + c) * stride + row);
 }
 
-/// The same for the panel's own diagonal block, whose upper triangle stays as it is.
+/// The same for the panel's own diagonal block. Its upper triangle does not change.
 template <RealScalar Scalar, int Width>
 void update_panel_corner(Scalar* a, Index stride, Index first) noexcept {
   using Rows = SmallVector<Scalar, Width>;
@@ -63,7 +64,8 @@ void update_panel(Scalar* a, Index size, Index stride, Index first) noexcept {
   for (; row < size; ++row) update_panel_rows<Scalar, 1, Width>(a, stride, first, row);
 }
 
-/// Factors the columns [first, first + width) once the columns to the left are subtracted.
+/// Factors the columns [first, first + width). The contribution of the columns to the left is
+/// already subtracted.
 template <RealScalar Scalar>
 [[nodiscard]] bool factor_panel(Scalar* a, Index size, Index stride, Index first,
                                 Index width) noexcept {
@@ -83,8 +85,8 @@ template <RealScalar Scalar>
   return true;
 }
 
-/// Subtracts from rows [row, row + Height) of the right sides what the unknowns of the panel at
-/// `first` contribute.
+/// Subtracts from the rows [row, row + Height) of the right-hand sides the contribution of the
+/// unknowns of the panel at `first`.
 template <RealScalar Scalar, int Height, int Count>
 void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, Index first,
                     Index row) noexcept {
@@ -100,7 +102,7 @@ void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, In
   }
 }
 
-/// Solves L X = B for `Count` right sides, which share every load of L.
+/// Solves L X = B for `Count` right-hand sides. One load of L serves all of them.
 template <RealScalar Scalar, int Count>
 void solve_lower_together(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
   for (Index first = 0; first < size; first += cholesky_panel) {
@@ -131,10 +133,11 @@ void solve_lower_together(const Scalar* lower, Index size, Index stride, Scalar*
 
 /// Cholesky factorisation in place: A = L Lᵀ, L in the lower triangle.
 ///
-/// @param a       column-major, lower triangle read and overwritten; the upper one is not touched.
+/// @param a       column-major; the lower triangle is read and overwritten, the upper one is not
+///                changed.
 /// @param stride  distance between columns, ≥ size.
-/// @return  false when a pivot is not positive or not finite (A is not positive definite, or holds
-///          NaN or infinity); the lower triangle is then partly overwritten.
+/// @return  false when a pivot is not positive or not finite (A is not positive definite, or
+///          contains NaN or infinity); the lower triangle is then partly overwritten.
 /// @note  Real-time safe: no allocation, no exception, size³/6 multiply-adds.
 template <RealScalar Scalar>
 [[nodiscard]] bool factor_cholesky(Scalar* a, Index size, Index stride) noexcept {
@@ -153,8 +156,9 @@ template <RealScalar Scalar>
 
 /// Solves L X = B in place, L the lower triangle of a column-major matrix.
 ///
-/// @param x      `count` right sides of `size` numbers, one behind the other.
-/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds for each right side.
+/// @param x      `count` right-hand sides of `size` numbers, one after the other.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds for each right-hand
+///        side.
 template <RealScalar Scalar>
 void solve_lower(const Scalar* lower, Index size, Index stride, Scalar* x,
                  Index count = 1) noexcept {
@@ -177,7 +181,7 @@ void solve_lower_transposed(const Scalar* lower, Index size, Index stride, Scala
   }
 }
 
-/// Forms x ← Lᵀ x in place.
+/// Computes x ← Lᵀ x in place.
 template <RealScalar Scalar>
 void multiply_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
   for (Index c = 0; c < size; ++c) {

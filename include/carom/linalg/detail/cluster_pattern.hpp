@@ -9,24 +9,24 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Gathers the nodes of a graph in clusters of neighbours, and colours the clusters so that no edge
-/// joins two of one colour. Work on the clusters of a colour can be shared out. All of it depends
-/// on the graph alone.
+/// Groups the nodes of a graph into clusters of neighbours, and colours the clusters such that no
+/// edge joins two clusters of one colour. Threads can therefore work on the clusters of one colour
+/// at the same time. The result depends on the graph only.
 ///
-/// Nodes get positions: clusters stand colour by colour, nodes cluster by cluster.
-/// @note  find() allocates beyond the largest graph so far.
+/// Each node gets a position. The positions are ordered by colour, then by cluster, then by node.
+/// @note  find() allocates only for a graph larger than every graph before.
 class GraphClusters {
  public:
   /// @param starts      node_count + 1 numbers: where the neighbours of each node begin.
-  /// @param neighbours  nodes; an edge is listed by both of its ends.
-  /// @param size        most nodes of a cluster, > 0.
+  /// @param neighbours  nodes; each edge is listed by both of its ends.
+  /// @param size        largest number of nodes in a cluster, > 0.
   void find(const int* starts, const int* neighbours, Index node_count, Index size);
 
   [[nodiscard]] Index cluster_count() const noexcept { return firsts_.size() - 1; }
   [[nodiscard]] Index colour_count() const noexcept { return colour_firsts_.size() - 1; }
-  /// The first cluster of a colour; of colour_count(), the number of clusters.
+  /// The first cluster of a colour. For colour_count() it is the number of clusters.
   [[nodiscard]] int colour_begin(Index colour) const noexcept { return colour_firsts_[colour]; }
-  /// The first position of a cluster; of cluster_count(), the number of nodes.
+  /// The first position of a cluster. For cluster_count() it is the number of nodes.
   [[nodiscard]] int cluster_begin(Index cluster) const noexcept { return firsts_[cluster]; }
   [[nodiscard]] int node_at(Index position) const noexcept { return nodes_[position]; }
   [[nodiscard]] int position_of(Index node) const noexcept { return positions_[node]; }
@@ -36,13 +36,15 @@ class GraphClusters {
   void colour(const int* starts, const int* neighbours);
 
   Sequence<int> nodes_, positions_, firsts_, colour_firsts_;
-  Sequence<int> cluster_of_, gathered_, begins_;  ///< clusters as they are found
+  /// clusters in the order in which they were found
+  Sequence<int> cluster_of_, gathered_, begins_;
   Sequence<int> colours_, order_, seen_, sorted_, scratch_;
 };
 
 // --- implementation ---
 
-/// Grows clusters one by one, each from the first free node, by nearness.
+/// Builds the clusters one by one. Each cluster starts at the first free node and adds the nearest
+/// free nodes by breadth-first search.
 inline void GraphClusters::gather(const int* starts, const int* neighbours, Index node_count,
                                   Index size) {
   cluster_of_.assign(node_count, -1);
@@ -71,7 +73,7 @@ inline void GraphClusters::gather(const int* starts, const int* neighbours, Inde
   begins_.push_back(int(gathered_.size()));
 }
 
-/// Gives every cluster the first colour that no neighbour has.
+/// Assigns to each cluster the first colour that none of its neighbours has.
 inline void GraphClusters::colour(const int* starts, const int* neighbours) {
   const Index count = begins_.size() - 1;
   colours_.assign(count, -1);
@@ -120,36 +122,36 @@ inline void GraphClusters::find(const int* starts, const int* neighbours, Index 
   firsts_.push_back(int(nodes_.size()));
 }
 
-/// Two neighbours in a graph, and a number for the pair.
+/// Two neighbours in a graph, and the number of this pair.
 struct ClusterEdge {
   int low, high;  ///< nodes
   int number;
 };
 
-/// The pattern of a symmetric matrix of blocks whose rows stand in the order of GraphClusters: per
-/// row its blocks before and behind the diagonal, and where their numbers lie. Rows of blocks are
-/// padded to whole registers.
-/// @note  lay_out() allocates beyond the largest pattern so far.
+/// The pattern of a symmetric block matrix whose rows are in the order of GraphClusters. For each
+/// row it stores the blocks before and behind the diagonal, and the places of their numbers. Block
+/// rows are padded to whole registers.
+/// @note  lay_out() allocates only for a pattern larger than every pattern before.
 class ClusterPattern {
  public:
-  /// A row of blocks.
+  /// A block row.
   struct Row {
     int size;                      ///< unknowns
-    Index start;                   ///< of its unknowns in a vector
-    int before_begin, before_end;  ///< its blocks before the diagonal, by column
+    Index start;                   ///< the first of its unknowns in a vector
+    int before_begin, before_end;  ///< its blocks before and behind the diagonal, by column
     int behind_begin, behind_end;
     Index before_values, behind_values, own_values;  ///< where the numbers of its blocks begin
   };
-  /// A block beside the diagonal.
+  /// An off-diagonal block.
   struct Entry {
     int column;   ///< position
-    int number;   ///< of its edge
-    Index other;  ///< where the numbers of its transpose, on the other side, begin
+    int number;   ///< number of its edge
+    Index other;  ///< where the numbers of its transposed block begin
   };
 
-  /// @param sizes   unknowns of every node.
+  /// @param sizes   number of unknowns of each node.
   /// @param edges   each pair of neighbours once.
-  /// @param nearby  most nodes of a cluster.
+  /// @param nearby  largest number of nodes in a cluster.
   template <typename Sizes>
   void lay_out(Index node_count, const Sizes& sizes, const Sequence<ClusterEdge>& edges,
                Index nearby);
@@ -159,14 +161,15 @@ class ClusterPattern {
   [[nodiscard]] const Row& row(Index position) const noexcept { return rows_[position]; }
   [[nodiscard]] const Entry& before(Index k) const noexcept { return before_[k]; }
   [[nodiscard]] const Entry& behind(Index k) const noexcept { return behind_[k]; }
-  /// Numbers of a vector, of all blocks on one side of the diagonal, and of those on it.
+  /// The count of numbers in a vector. The next functions: in all blocks on one side of the
+  /// diagonal, and in all diagonal blocks.
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index side_size() const noexcept { return side_size_; }
   [[nodiscard]] Index behind_size() const noexcept { return behind_size_; }
   [[nodiscard]] Index own_size() const noexcept { return own_size_; }
-  /// Numbers of the largest block on the diagonal.
+  /// The count of numbers in the largest diagonal block.
   [[nodiscard]] Index largest_block() const noexcept { return largest_block_; }
-  /// What a vector holds of a cluster.
+  /// The numbers of a vector that belong to a cluster.
   [[nodiscard]] Index vector_begin(Index cluster) const noexcept {
     const Index position = clusters_.cluster_begin(cluster);
     return position < rows_.size() ? rows_[position].start : vector_size_;
@@ -183,7 +186,7 @@ class ClusterPattern {
   Sequence<Row> rows_;
   Sequence<Entry> before_, behind_;
   Sequence<int> starts_, neighbours_, ends_;
-  Sequence<Index> mirrors_;  ///< per edge: where its block behind the diagonal stands
+  Sequence<Index> mirrors_;  ///< per edge: place of its block behind the diagonal
   Index vector_size_ = 0, side_size_ = 0, behind_size_ = 0, own_size_ = 0, largest_block_ = 0;
 };
 
@@ -204,7 +207,8 @@ inline void ClusterPattern::find_neighbours(Index node_count, const Sequence<Clu
   }
 }
 
-/// Rows and their unknowns; how many blocks each has before and behind the diagonal.
+/// Writes the rows, their unknowns, and the count of blocks before and behind the diagonal of each
+/// row.
 template <typename Sizes>
 void ClusterPattern::place(const Sizes& sizes) {
   rows_.resize(starts_.size() - 1);
@@ -247,8 +251,8 @@ inline void ClusterPattern::fill(const Sequence<ClusterEdge>& edges) {
 inline void ClusterPattern::place_blocks() {
   side_size_ = behind_size_ = 0;
   mirrors_.resize(behind_.size());
-  // A pass from the last row to the first reads what lies behind the diagonal, and memory is read
-  // fastest forwards.
+  // The backward sweep, from the last row to the first, reads the blocks behind the diagonal. They
+  // are stored in the order of this sweep, because memory is read fastest forwards.
   for (Index p = rows_.size(); p-- > 0;) {
     Row& row = rows_[p];
     const Index lanes = detail::lanes_above(row.size);
@@ -282,13 +286,23 @@ void ClusterPattern::lay_out(Index node_count, const Sizes& sizes,
   for (Entry& entry : behind_) entry.number = edges[entry.number].number;
 }
 
-/// A symmetric matrix of blocks L + K + Lᵀ, L strictly below the diagonal, that is scaled so that
-/// (I + L)(I + Lᵀ) is near it: the system of conjugate gradients with that preconditioner. One pass
-/// with I + Lᵀ and one with I + L serve the product and the preconditioner together.
+/// A symmetric block matrix H = L + K + Lᵀ for conjugate gradients with the preconditioner
+/// M = (I + L)(I + Lᵀ). The method is that of Eisenstat.
 ///
-/// Rows of a cluster are worked on one after the other, clusters of one colour in any order.
-/// @tparam Real  the type of the numbers, which may be shorter than the solver's.
-/// @note  reset() allocates beyond the largest pattern so far.
+/// Notation: L is strictly lower triangular (in blocks), K is block diagonal, x is the unknown and
+/// b the right-hand side. The caller scales H such that M is near H.
+///
+/// The preconditioned matrix needs no product with L, because
+///   H = (I + L) + (K − 2I) + (I + Lᵀ).
+/// With x̂ = (I + Lᵀ) x,
+///   Ĥ x̂ = (I + L)⁻¹ H (I + Lᵀ)⁻¹ x̂ = t + (I + L)⁻¹ (x̂ + (K − 2I) t),   t = (I + Lᵀ)⁻¹ x̂.
+/// One backward sweep (for t) and one forward sweep therefore do the work of the product and of the
+/// preconditioner together.
+///
+/// The rows of a cluster are swept in their order. The clusters of one colour are independent, and
+/// any order of them is correct.
+/// @tparam Real  the type of the stored numbers. It may be shorter than the solver's type.
+/// @note  reset() allocates only for a pattern larger than every pattern before.
 /// @cite  eisenstat1981efficient
 template <RealScalar Real>
 class ScaledBlocks {
@@ -302,26 +316,26 @@ class ScaledBlocks {
     return before_.size() == pattern.side_size() && own_.size() == pattern.own_size();
   }
 
-  /// Blocks of L, of Lᵀ, and of K − 2I on the diagonal: columns of whole registers.
+  /// The blocks of L, of Lᵀ, and of K − 2I on the diagonal, each in columns of whole registers.
   [[nodiscard]] Real* before(Index values) noexcept { return before_.data() + values; }
   [[nodiscard]] Real* behind(Index values) noexcept { return behind_.data() + values; }
   [[nodiscard]] Real* own(Index values) noexcept { return own_.data() + values; }
 
-  /// x_p ← x_p − (L x)_p for a row p: a step of x ← (I + L)⁻¹ x.
+  /// x_p ← x_p − (L x)_p for a row p. This is one step of the forward sweep x ← (I + L)⁻¹ x.
   void reduce_before(const ClusterPattern& pattern, Index p, Real* x) const noexcept {
     const auto& row = pattern.row(p);
     subtract(
         pattern, row, before_.data() + row.before_values, row.before_begin,
         row.before_end, [&](Index k) -> const auto& { return pattern.before(k); }, x);
   }
-  /// x_p ← x_p − (Lᵀ x)_p for a row p: a step of x ← (I + Lᵀ)⁻¹ x.
+  /// x_p ← x_p − (Lᵀ x)_p for a row p. This is one step of the backward sweep x ← (I + Lᵀ)⁻¹ x.
   void reduce_behind(const ClusterPattern& pattern, Index p, Real* x) const noexcept {
     const auto& row = pattern.row(p);
     subtract(
         pattern, row, behind_.data() + row.behind_values, row.behind_begin,
         row.behind_end, [&](Index k) -> const auto& { return pattern.behind(k); }, x);
   }
-  /// y_p ← y_p + ((K − 2I) x)_p.
+  /// y_p ← y_p + ((K − 2I) x)_p for a row p.
   void add_own(const ClusterPattern& pattern, Index p, const Real* x, Real* y) const noexcept {
     const auto& row = pattern.row(p);
     const Index lanes = detail::lanes_above(row.size);
@@ -349,7 +363,8 @@ class ScaledBlocks {
         const auto& column = pattern.row(at(k).column);
         const Real* const given = x + column.start;
         int c = 0;
-        for (; c + 2 <= column.size; c += 2, block += 2 * lanes) {  // two chains of sums
+        // two independent sums hide the latency of an addition
+        for (; c + 2 <= column.size; c += 2, block += 2 * lanes) {
           even -= detail::packet_at(block) * given[c];
           odd -= detail::packet_at(block + lanes) * given[c + 1];
         }

@@ -9,11 +9,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The vectors a conjugate-gradient solve works on, each with as many numbers as the unknown.
+/// The vectors of a conjugate-gradient solve. Each has as many numbers as the unknown.
 template <RealScalar Scalar>
 struct ConjugateGradientVectors {
   Scalar* solution;   ///< x, written
-  Scalar* residual;   ///< b − H x; holds b before
+  Scalar* residual;   ///< b − H x; the caller writes b here before the solve
   Scalar* direction;  ///< scratch
   Scalar* product;    ///< scratch
   Index size;
@@ -27,12 +27,14 @@ struct ConjugateGradientReport {
   bool usable;      ///< whether x is a finite point from which bᵀx > 0 can be expected
 };
 
-/// Solves H x = b, H symmetric positive definite, from x = 0, until ‖b − H x‖ ≤ target.
+/// Solves H x = b by preconditioned conjugate gradients, H symmetric positive definite. The
+/// iteration starts at x = 0 and ends when ‖b − H x‖ ≤ target.
 ///
-/// Every iterate satisfies bᵀx > 0, so with b = −∇ℓ each is a direction of descent.
+/// Every iterate satisfies bᵀx > 0. With b = −∇ℓ, each iterate is therefore a descent direction of
+/// ℓ.
 /// @param multiply      multiply(p, q) writes q = H p.
 /// @param precondition  precondition(r, z) writes z = M⁻¹ r, M symmetric positive definite.
-/// @note  Real-time safe when both are: no allocation, at most `limit` products.
+/// @note  Real-time safe when both callables are: no allocation, at most `limit` products.
 /// @cite  hestenes1952methods.
 template <RealScalar Scalar, typename Multiply, typename Precondition>
 [[nodiscard]] ConjugateGradientReport<Scalar> conjugate_gradient(
@@ -49,7 +51,8 @@ template <RealScalar Scalar, typename Multiply, typename Precondition>
   while (report.residual > target && report.iterations < limit) {
     multiply(p, q);
     const Scalar curvature = detail::long_dot(p, q, size);
-    if (!(curvature > Scalar(0)) || !(rho > Scalar(0))) break;  // round-off, or not definite
+    // round-off, or H is not positive definite
+    if (!(curvature > Scalar(0)) || !(rho > Scalar(0))) break;
     const Scalar step = rho / curvature;
     detail::add_multiple(step, p, size, x);
     detail::add_multiple(-step, q, size, r);

@@ -9,10 +9,10 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Sorts values by key(value) in [0, key_count); values of one key stay in their order. Takes time
-/// in proportion to values and keys together.
+/// Sorts values by key(value) in [0, key_count). The sort is stable. Its time is proportional to
+/// the sum of the counts of values and keys.
 /// @param sorted, ends  scratch.
-/// @note  Allocates only beyond the largest sizes so far.
+/// @note  Allocates only for sizes larger than all sizes before.
 template <typename Value, typename Key>
 void sort_by_key(Sequence<Value>& values, Index key_count, const Key& key, Sequence<Value>& sorted,
                  Sequence<int>& ends) {

@@ -11,25 +11,25 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Shares numbered chunks of work among the tasks of one call of an executor.
+/// Shares numbered chunks of work between the tasks of one call of an executor.
 ///
-/// The first task to arrive leads: it runs an algorithm of its own and hands its loops to run().
-/// Tasks that arrive meanwhile help with the chunks until the leader has ended; later ones return
-/// at once. So the leader never waits for a task that has not started, and any executor will do,
-/// also one that runs its tasks one after the other. Results depend on the chunks alone if each
-/// writes to a place of its own.
+/// The first task that arrives is the leader: it runs its own algorithm and passes its loops to
+/// run(). Tasks that arrive while the leader runs are helpers: they run chunks until the leader has
+/// ended. Tasks that arrive later return at once. The leader never waits for a task that has not
+/// started. Any executor is therefore possible, also one that runs its tasks one after the other.
+/// If each chunk writes to its own place, the results depend on the chunks only.
 ///
 /// ```
 /// carom::Crew crew;
 /// executor(8, [&](Index) { crew.join([&] { crew.run(count, [&](Index chunk) { ... }); }); });
 /// ```
-/// @note  No allocation and no exception; tasks without work sleep.
+/// @note  No allocation and no exception. Tasks without work sleep.
 class Crew {
  public:
-  /// Most chunks of one run().
+  /// The largest count of chunks of one run().
   static constexpr Index chunk_limit = (Index(1) << 24) - 1;
 
-  /// Leads, if no other task did before, or helps.
+  /// Becomes the leader if no task is the leader yet. Otherwise helps the leader.
   template <typename Lead>
   void join(const Lead& lead) noexcept {
     if (led_.exchange(true, std::memory_order_acq_rel)) return help();
@@ -38,19 +38,20 @@ class Crew {
     word_.notify_all();
   }
 
-  /// Whether no task helps so far: run() goes through its chunks by itself until one does.
+  /// Whether no task helps so far. If so, run() runs all its chunks on the calling thread until a
+  /// helper arrives.
   [[nodiscard]] bool alone() const noexcept {
     return helpers_.load(std::memory_order_relaxed) == 0;
   }
 
-  /// Calls task(number) by the code that run() calls.
+  /// Calls task(number) through the same code as run().
   template <typename Task>
   static void call(const Task& task, Index number) noexcept {
     call_it<Task>(&task, number);
   }
 
-  /// Calls task(k) for every k in [0, count) and returns when all are done. Only the leader calls
-  /// it, and a task does not.
+  /// Calls task(k) for each k in [0, count) and returns when all are done. Only the leader may call
+  /// it, and not from inside a task.
   /// @pre  count ≤ chunk_limit.
   template <typename Task>
   void run(Index count, const Task& task) noexcept {
@@ -63,7 +64,7 @@ class Crew {
     void (*call)(const void*, Index);
     const void* task;
   };
-  /// All chunks run by this code, so that their bits do not depend on who takes them.
+  /// Runs one chunk. All chunks run through this code, so their bits do not depend on the thread.
   template <typename Task>
   CAROM_ONE_CODE static void call_it(const void* task, Index number) noexcept {
     (*static_cast<const Task*>(task))(number);
@@ -71,7 +72,7 @@ class Crew {
 
   void run_job(Index count, const Job& job) noexcept {
     CAROM_EXPECTS(count <= chunk_limit);
-    Index first = 0;  // of those that are left to share
+    Index first = 0;  // the first of the chunks that remain to be shared
     while (first < count && (count - first <= 1 || alone())) job.call(job.task, first++);
     if (first < count) share(job, first, count);
   }
@@ -89,23 +90,23 @@ class Crew {
 
   using Word = std::uint64_t;
   static constexpr int count_bits = 24;
-  static constexpr Word closed = ~Word(0) << count_bits;  ///< as a job without chunks
-  /// Looks at a number before a task sleeps: some ten microseconds, longer than the pause between
-  /// two loops of an algorithm and shorter than waking up is worth.
+  static constexpr Word closed = ~Word(0) << count_bits;  ///< read as a job without chunks
+  /// How often a helper reads the number before it sleeps: some ten microseconds. This is longer
+  /// than the pause between two loops of an algorithm and shorter than the time to wake a thread.
   static constexpr int look_count = 5000;
 
   [[nodiscard]] static Index left(Word word) noexcept {
     return Index(word & ((Word(1) << count_bits) - 1));
   }
 
-  /// Takes one chunk of the job that `word` names and runs it; where others were faster it only
-  /// reads the word anew.
+  /// Claims one chunk of the job that `word` names and runs it. If another thread was faster, it
+  /// only reads the word again.
   void take(Word& word) noexcept {
     if (!word_.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel,
                                      std::memory_order_acquire)) {
       return;
     }
-    // What belongs to the job stays as it is until this chunk is done.
+    // The data of the job do not change until this chunk is done.
     const Index count = count_;
     job_.call(job_.task, end_ - left(word));
     if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done_.notify_all();
@@ -123,7 +124,7 @@ class Crew {
     }
   }
 
-  /// Waits until a number is as wanted, and returns it.
+  /// Waits until a number satisfies a condition, and returns it.
   template <typename Number, typename Wanted>
   static Number wait_for(const std::atomic<Number>& number, const Wanted& wanted) noexcept {
     for (int look = 0; look < look_count; ++look) {
@@ -139,12 +140,12 @@ class Crew {
 
   std::atomic<bool> led_{false};
   std::atomic<int> helpers_{0};
-  std::atomic<Word> word_{0};  ///< the job's number and how many of its chunks are not taken
+  std::atomic<Word> word_{0};  ///< the number of the job and the count of its unclaimed chunks
   std::atomic<Index> done_{0};
-  Word number_ = 0;  ///< of the job
+  Word number_ = 0;  ///< of the current job
   Job job_{nullptr, nullptr};
-  Index count_ = 0;  ///< chunks that are shared
-  Index end_ = 0;    ///< behind the last of them
+  Index count_ = 0;  ///< count of shared chunks
+  Index end_ = 0;    ///< one past the last of them
 };
 
 }  // namespace CAROM_ABI

@@ -11,9 +11,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Adds the square that a front leaves to its parent, lower triangles: to the columns that the
-/// parent eliminates and to those that remain.
-/// @param values, updates  of all fronts, placed as the forest says.
+/// Adds the update matrix of a front to its parent (lower triangles): one part to the columns that
+/// the parent eliminates, the other part to the parent's own update matrix.
+/// @param values, updates  of all fronts, at the places that the forest assigns.
 template <typename Scalar>
 void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values,
                    Scalar* updates) noexcept {
@@ -24,7 +24,7 @@ void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values
     for (int k = 0; k < runs[c].length; ++k) {
       const Index column = runs[c].to + k;
       const Scalar* const source = from.data + (runs[c].from + k) * from.stride;
-      // Rows of the columns that stay are counted from the end of the parent's own.
+      // Columns that the parent does not eliminate are counted from the end of its own columns.
       Scalar* const target = column < parent.own_size
                                  ? values + parent.columns + column * parent.stride
                                  : updates + parent.update +
@@ -39,8 +39,8 @@ void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values
   }
 }
 
-/// What the children of a front leave to it; the square that it leaves itself counts as zero
-/// before.
+/// Adds the update matrices of all children of a front. The front's own update matrix counts as
+/// zero before.
 template <typename Scalar>
 void gather_children(const FrontForest& forest, const Front& front, Scalar* values,
                      Scalar* updates) noexcept {
@@ -51,7 +51,8 @@ void gather_children(const FrontForest& forest, const Front& front, Scalar* valu
   }
 }
 
-/// Calls visit(unknown in the front, start in x, count) for own slots, then for rows.
+/// Calls visit(unknown in the front, start in x, count) for the front's own slots, then for its
+/// rows.
 /// @param starts  per slot, where its unknowns start in x.
 template <typename Starts, typename Visit>
 void for_each_piece(const FrontForest& forest, const Front& front, const Starts& starts,
@@ -68,13 +69,14 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
   }
 }
 
-/// x ← U⁻¹ x for the leading rows of a U with a unit diagonal, kept row by row in columns with
-/// zeros above what is beyond the panel: x has lanes_above(rows) numbers.
+/// x ← U⁻¹ x for the leading rows of U, an upper triangular matrix with unit diagonal. U is stored
+/// row by row in columns. The entries above the panel are zero. x has lanes_above(rows) numbers.
 template <typename Scalar>
 void solve_unit_rows(const Columns<const Scalar>& upper, Index count, Index rows,
                      Scalar* x) noexcept {
   const Index end = lanes_above(rows);
-  // A panel's own zeros stand above it, so the columns go in reverse one by one.
+  // The panel has zeros above its own diagonal block, so the columns are processed one by one in
+  // reverse.
   for (Index c = count - 1; c >= 0; --c) {
     RowPacket<Scalar> covered = RowPacket<Scalar>::Zero();
     for (Index row = lanes_below(c); row < end; row += row_lanes) {
@@ -83,7 +85,7 @@ void solve_unit_rows(const Columns<const Scalar>& upper, Index count, Index rows
     x[c] -= covered.sum();
   }
 }
-/// x ← U⁻ᵀ x by the same, the rows below taking part.
+/// x ← U⁻ᵀ x for the same storage, including the rows below.
 template <typename Scalar>
 void solve_unit_rows_transposed(const Columns<const Scalar>& upper, Index count, Index rows,
                                 Scalar* x) noexcept {
@@ -97,9 +99,10 @@ void solve_unit_rows_transposed(const Columns<const Scalar>& upper, Index count,
   }
 }
 
-/// The two steps of a factor on a front's unknowns y, its own and then its rows'. down(f, y) is
-/// called from the first front to the last; it finds zeros in the rows and leaves there what is to
-/// be added to them. up(f, y) is called from the last to the first and finds the rows known.
+/// The two steps of a solve with one front. y are the front's unknowns: its own, then those of its
+/// rows. down(f, y) is called from the first front to the last. Before the call the rows of y are
+/// zero; after it they hold the increments for these unknowns. up(f, y) is called from the last
+/// front to the first; the rows of y then hold the solution.
 template <typename Down, typename Up>
 struct FrontPasses {
   Down down;
@@ -108,7 +111,7 @@ struct FrontPasses {
 template <typename Down, typename Up>
 FrontPasses(Down, Up) -> FrontPasses<Down, Up>;
 
-/// The passes of one solve, front by front.
+/// The steps of one solve, front by front.
 /// @tparam Starts  per slot, where its unknowns start in x.
 template <typename Scalar, typename Starts, typename Down, typename Up>
 struct FrontSolve {
@@ -117,8 +120,8 @@ struct FrontSolve {
   const Starts& starts;
   const FrontPasses<Down, Up>& passes;
 
-  /// @param scratch  room for the front, in whole lanes.
-  /// @param add      add(slot, numbers, count) takes what a row's unknowns are to be increased by.
+  /// @param scratch  memory for the front, rounded up to whole packets.
+  /// @param add      add(slot, numbers, count) adds the increments to the unknowns of a row.
   template <typename Add>
   void down(int f, Scalar* scratch, const Add& add) const noexcept {
     const Front& front = forest.fronts()[f];
@@ -161,9 +164,17 @@ template <typename Scalar, typename Starts, typename Down, typename Up>
 FrontSolve(const FrontForest&, Scalar*, const Starts&, const FrontPasses<Down, Up>&)
     -> FrontSolve<Scalar, Starts, Down, Up>;
 
-/// Solves with a factor of a component front by front.
+/// Solves with the factor of one component, front by front.
+///
+/// The problem: x ← (P₁ … P_n)⁻¹ x, where each front f contributes a forward step (down, for
+/// example L⁻¹) and a backward step (up, for example L⁻ᵀ). The steps:
+/// 1. For f from the first front to the last: copy the front's own part of x to y and set the rows
+///    of y to zero; run down(f, y); write the own part back; add the rows of y to x.
+/// 2. For f from the last front to the first: copy the own part and the rows of x to y; run up(f,
+///    y); write the own part back.
+/// Both loops have a fixed count of steps. There is no iteration.
 /// @param starts   per slot, where its unknowns start in x.
-/// @param scratch  y: room for the component's largest front, in whole lanes.
+/// @param scratch  y: memory for the largest front of the component, rounded up to whole packets.
 template <typename Scalar, typename Starts, typename Down, typename Up>
 void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
                   const Starts& starts, Scalar* scratch,
@@ -179,27 +190,43 @@ void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
 
 /// Constants of FrontBranches.
 struct FrontBranchesTuning {
-  /// Multiplications of a component's factor from which it is shared: some hundred microseconds.
-  /// Less is not worth waking threads up for.
+  /// The factorisation of a component is shared between threads from this count of multiplications
+  /// on: some hundred microseconds. Less work does not justify waking threads.
   static constexpr double least_work = 1e6;
-  /// A branch does at most one in so many of them: more branches than threads even out the work.
+  /// A branch has at most the total work divided by this number. More branches than threads balance
+  /// the load.
   static constexpr double least_branches = 24;
-  /// The same where no front has much work: what is left of these trees would wait for one thread.
+  /// The same divisor for trees in which no front has much work: the remaining fronts of such trees
+  /// would wait for one thread.
   static constexpr double least_large_branches = 4;
-  /// Multiplications of a front that a crew shares well.
+  /// The count of multiplications from which a crew shares the rows of one front well.
   static constexpr double much_work = 2e6;
 };
 
-/// Parts of the forests of large components that can be factored side by side, each a stretch of
-/// neighbouring fronts with all that lead to them; what is left, the top, comes after them. They
-/// follow from the pattern alone, and no front sees who works on another, so the numbers are those
-/// of one thread.
-/// @note  clear() and append() allocate beyond the largest problem so far.
+/// Divides the fronts of a large component into branches, which can be factored in parallel, and
+/// the top, which is factored after them.
+///
+/// The problem: w_f is the work of front f [multiplications], W = Σ w_f, and T_f is the work of the
+/// subtree with root f (f and all its descendants). A branch is a range of consecutive fronts that
+/// contains whole subtrees, so no branch needs the numbers of another branch. The steps of
+/// append():
+/// 1. Compute w_f, T_f and the largest w in each subtree, children before parents. If W is small,
+///    there are no branches.
+/// 2. A subtree is low if T_f ≤ W / least_branches, or if none of its fronts has much work and
+///    T_f ≤ W / least_large_branches. A root of a low subtree whose parent is not low is the end of
+///    a branch. Consecutive low subtrees form one branch while their total work is at most
+///    W / least_branches.
+/// 3. Sort the branches by decreasing work, such that the threads end at about the same time.
+/// All fronts that belong to no branch are the top.
+///
+/// The branches depend on the pattern only, and the arithmetic of a front does not depend on the
+/// thread. The results therefore have the same bits as on one thread.
+/// @note  clear() and append() allocate only for a problem larger than every problem before.
 class FrontBranches {
  public:
-  /// Begins anew for a forest.
+  /// Removes all branches and sets the forest.
   void clear(const FrontForest& forest) {
-    // With few unknowns there is room for any pattern that they may have next time.
+    // With few unknowns, memory is reserved for any pattern that these unknowns can have.
     const Index count = forest.fronts().size(), unknowns = forest.unknown_count();
     const Index most = unknowns <= 128 ? unknowns : count;
     branches_.clear();
@@ -215,17 +242,17 @@ class FrontBranches {
     room_ = 0;
     largest_ = forest.largest_front();
   }
-  /// Takes on a component, after those before it in the forest.
+  /// Appends a component. The components are appended in their order in the forest.
   void append(const FrontForest& forest, const FrontRange& range);
 
-  /// Numbers that solve() needs room for.
+  /// The count of numbers in the scratch memory of solve().
   [[nodiscard]] Index room() const noexcept { return room_ == 0 ? 0 : room_ + largest_; }
   [[nodiscard]] bool suit(const FrontRange& range) const noexcept {
     const auto [first, last] = branches_of(range);
     return last - first > 1;
   }
   /// Calls low(front) for the fronts of all branches, which the crew shares, then top(front) for
-  /// the others from the first to the last. False where one of them returns false.
+  /// the other fronts from the first to the last. Returns false if one of the calls returns false.
   template <typename Low, typename Top>
   [[nodiscard]] bool factor(const FrontRange& range, Crew& crew, const Low& low,
                             const Top& top) const noexcept {
@@ -250,8 +277,8 @@ class FrontBranches {
     }
     return true;
   }
-  /// As solve_fronts(): what a branch adds to unknowns beyond it is kept until the top is solved,
-  /// and added in the order of the fronts.
+  /// As solve_fronts(). The increments that a branch computes for unknowns outside the branch are
+  /// stored in `room`. They are added in the order of the fronts when the top is solved.
   /// @param room  room() numbers.
   template <typename Solve, typename Scalar>
   void solve(const FrontRange& range, const Solve& solve, Scalar* room, Crew& crew) const noexcept;
@@ -260,7 +287,7 @@ class FrontBranches {
   struct Branch {
     int begin, end;  ///< fronts
     int slot_end;
-    Index scratch;  ///< of its largest front, in the room
+    Index scratch;  ///< start of the memory for its largest front, in the room
     double work;    ///< multiplications
   };
   struct Branches {
@@ -273,22 +300,23 @@ class FrontBranches {
     };
     return {bound(range.begin), bound(range.end)};
   }
-  /// The branches of a component, that with most work first.
+  /// The branches of a component in the order of decreasing work.
   [[nodiscard]] const int* order_of(const Branch* first) const noexcept {
     return order_.begin() + (first - branches_.begin());
   }
   void place(const FrontForest& forest, Branch& branch);
-  /// Adds what the fronts of a branch have kept.
+  /// Adds the stored increments of the fronts of a branch.
   template <typename Solve, typename Scalar>
   void add_kept(const Branch& branch, const Solve& solve, const Scalar* room) const noexcept;
 
   Sequence<Branch> branches_;
-  Sequence<Index> spill_start_;    ///< per front of a branch, what it adds beyond, in the room
-  Sequence<int> order_;            ///< of the branches of each component
-  Sequence<double> work_;          ///< per front, with all that lead to it
-  Sequence<double> largest_work_;  ///< per front, of one of these
-  Index room_ = 0;                 ///< of all branches
-  Index largest_ = 0;              ///< front
+  /// per front of a branch: start of its increments outside the branch, in the room
+  Sequence<Index> spill_start_;
+  Sequence<int> order_;            ///< order of the branches of each component
+  Sequence<double> work_;          ///< per front: work of its subtree
+  Sequence<double> largest_work_;  ///< per front: largest work of one front in its subtree
+  Index room_ = 0;                 ///< count of numbers of all branches
+  Index largest_ = 0;              ///< size of the largest front
 };
 
 // --- implementation ---
@@ -318,7 +346,8 @@ inline void FrontBranches::append(const FrontForest& forest, const FrontRange& r
   };
   const Index first = branches_.size();
   double held = 0;
-  int begin = range.begin;  // of the tree that ends with the next front whose parent is in the top
+  // of the subtree that ends with the next front whose parent is in the top
+  int begin = range.begin;
   for (int f = range.begin; f < range.end; ++f) {
     if (!low(f)) {
       begin = f + 1;
@@ -344,7 +373,7 @@ inline void FrontBranches::append(const FrontForest& forest, const FrontRange& r
   });
 }
 
-/// Gives a branch its places in the room.
+/// Assigns to a branch its places in the room.
 inline void FrontBranches::place(const FrontForest& forest, Branch& branch) {
   const Front& last = forest.fronts()[branch.end - 1];
   branch.slot_end = last.first_slot + last.slot_count;
@@ -385,7 +414,8 @@ void FrontBranches::add_kept(const Branch& branch, const Solve& solve,
 template <typename Solve, typename Scalar>
 void FrontBranches::solve(const FrontRange& range, const Solve& solve, Scalar* room,
                           Crew& crew) const noexcept {
-  // To keep apart what branches add costs a third more, which helpers alone make worth it.
+  // Storing the increments of the branches costs a third more time, so this is done only if there
+  // are helpers.
   if (crew.alone()) {
     return solve_fronts(solve.forest, range, solve.x, solve.starts, room, solve.passes);
   }
@@ -424,34 +454,35 @@ void FrontBranches::solve(const FrontRange& range, const Solve& solve, Scalar* r
   });
 }
 
-/// What sparse factors of a forest's fronts have in common, whatever their numbers: where blocks
-/// lie, and the order in which fronts are factored and solved, on one thread or shared.
+/// The common part of the sparse factors of a forest's fronts, for any kind of numbers: the places
+/// of blocks, and the order in which fronts are factored and solved, on one thread or shared.
 /// @tparam Factor  has factor_front(front, shares), which factors a front after its children, and
 ///                 with_passes(run), which calls run(FrontPasses) with the steps of a solve.
 template <typename Factor, RealScalar Scalar>
 class FrontFactor {
  public:
-  /// Updates the pointer to the forest after it has moved in memory, unchanged.
+  /// Updates the pointer to the forest after the forest has moved in memory. Its contents are
+  /// unchanged.
   void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
 
-  /// Where the block of two slots begins, row ≥ column in the order of elimination, counted from
-  /// the start of all values.
+  /// Where the block of two slots begins, counted from the start of all values. row ≥ column in the
+  /// order of elimination.
   [[nodiscard]] Index place(Index column, int row) const noexcept {
     const Front& front = forest_->fronts()[forest_->front_of(column)];
     return front.columns + Index(forest_->offset(column)) * front.stride +
            forest_->row_offset(column, row);
   }
 
-  /// x ← H⁻¹ x on a component's unknowns.
+  /// x ← H⁻¹ x for the unknowns of a component.
   /// @param starts  per slot, where its unknowns start in x.
-  /// @param scratch  room for the component's largest front, in whole lanes.
+  /// @param scratch  memory for the largest front of the component, rounded up to whole packets.
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts,
              Scalar* scratch) const noexcept {
     factor().with_passes(
         [&](const auto& passes) { solve_fronts(*forest_, range, x, starts, scratch, passes); });
   }
-  /// The same with the work shared, to the same bits.
+  /// The same solve, shared by a crew; the bits are equal.
   /// @param room  branches.room() numbers.
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts, Scalar* room,
@@ -464,7 +495,7 @@ class FrontFactor {
  protected:
   ~FrontFactor() = default;
 
-  /// Factors the fronts of a component; false at the first that has no factor.
+  /// Factors the fronts of a component. Returns false at the first front that has no factor.
   [[nodiscard]] bool factor_fronts(const FrontRange& range) noexcept {
     for (int f = range.begin; f < range.end; ++f) {
       if (!factor().factor_front(f, {})) return false;

@@ -9,24 +9,24 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Nodes eliminated together because their columns of the factor have the same rows, or nearly.
-/// The front is the dense matrix of these nodes and of the rows below them.
+/// Nodes that are eliminated together because their columns of the factor have the same rows, or
+/// nearly the same. The front is the dense matrix of these nodes and of the rows below them.
 struct Front {
-  int first_slot, slot_count;     ///< nodes eliminated here, neighbours in the order
-  int first_row, row_count;       ///< nodes that remain, in FrontForest::row_slots()
-  int own_size, row_size;         ///< unknowns of both
-  int parent;                     ///< front that takes what is left of this one; −1 at a root
-  int first_run, run_count;       ///< where its rows lie in the parent
-  int first_child, next_sibling;  ///< fronts that leave their rest to this one; −1 ends the list
-  Index columns, stride;          ///< place of the factor's columns in its values
-  Index update, update_stride;    ///< place of the remaining square in the updates
+  int first_slot, slot_count;     ///< nodes eliminated here, consecutive in the order
+  int first_row, row_count;       ///< remaining nodes, in FrontForest::row_slots()
+  int own_size, row_size;         ///< unknowns of the eliminated and of the remaining nodes
+  int parent;                     ///< front that adds the update matrix of this one; −1 at a root
+  int first_run, run_count;       ///< where its rows are in the parent
+  int first_child, next_sibling;  ///< fronts whose update matrices are added here; −1 ends the list
+  Index columns, stride;          ///< place of the columns of the factor in its values
+  Index update, update_stride;    ///< place of the update matrix in the updates
 };
 
-/// A stretch of a front's rows that its parent has in one piece.
+/// A range of a front's rows that are consecutive in its parent.
 struct FrontRun {
-  int from;    ///< first unknown here, among the rows
-  int to;      ///< first unknown there, in the whole front
-  int length;  ///< how many
+  int from;    ///< first unknown in this front, counted among the rows
+  int to;      ///< first unknown in the parent, counted in the whole front
+  int length;  ///< count of unknowns
 };
 
 /// The part of a forest that belongs to one component of the graph.
@@ -35,24 +35,42 @@ struct FrontRange {
   int first_slot, slot_end;  ///< nodes in the order of elimination
 };
 
-/// The structure of a sparse Cholesky factorisation, which is known before its numbers: the order
-/// of elimination, the dense fronts, and the place of every number in memory.
+/// The structure of a sparse Cholesky factorisation, computed before the numbers are known: the
+/// order of elimination, the dense fronts, and the place of each number in memory.
 ///
-/// Every component of a graph is appended on its own; its nodes get the next slots.
-/// @note  Allocates only beyond the largest problem so far.
+/// The problem: H is a symmetric positive definite block matrix with one block row per node of a
+/// graph, and H = L Lᵀ after a permutation of the nodes. Elimination of a node j joins all its
+/// later neighbours with each other, so L has more blocks than H (fill-in). The parent of j in the
+/// elimination tree is the first row below the diagonal in column j of L. Column j changes only
+/// columns of its ancestors.
+///
+/// The steps of append() for one component of the graph:
+/// 1. SlotOrder arranges the minimum-degree order such that children come before parents (a
+///    postorder). The position of a node in this order is its slot.
+/// 2. append_fronts() merges a column with its parent where both have the same rows, or where few
+///    zeros are added. A front has the unknowns of its own columns (own) and of the rows below
+///    (rows):
+///       F = [F₁₁  F₂₁ᵀ; F₂₁  F₂₂],   F₁₁ of size own × own, F₂₂ of size rows × rows.
+/// 3. write_rows() lists the rows of each front. write_runs() finds, for each child, where its rows
+///    are in the parent, as ranges of consecutive unknowns.
+/// 4. place_values() assigns memory to [F₁₁; F₂₁] (which becomes columns of L) and to the update
+///    matrix F₂₂ − L₂₁ L₂₁ᵀ (which the parent adds to itself).
+///
+/// Each component of a graph is appended on its own. Its nodes get the next slots.
+/// @note  Allocates only for a problem larger than every problem before.
 /// @cite  liu1992multifrontal.
 class FrontForest {
  public:
   void clear() noexcept;
-  /// Makes room for graphs of that many nodes and neighbours in all.
+  /// Reserves memory for graphs with this total count of nodes and neighbours.
   void reserve(Index node_count, Index neighbour_count);
 
   /// Appends the fronts of one component.
   /// @param slot_of  written: the slot of every node.
   FrontRange append(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
 
-  /// Appends a component that is not to be factored. It gets no fronts, and slots in breadth-first
-  /// order from an end of the graph, which keeps neighbours near each other in memory.
+  /// Appends a component that is not factored. It gets no fronts. Its slots are in breadth-first
+  /// order from an end of the graph, such that neighbours are near each other in memory.
   FrontRange append_breadth_first(const WeightedGraph& graph, int* slot_of);
 
   [[nodiscard]] const Sequence<Front>& fronts() const noexcept { return fronts_; }
@@ -67,8 +85,8 @@ class FrontForest {
   /// The first unknown of a slot inside its front.
   [[nodiscard]] int offset(Index slot) const noexcept { return offset_[slot]; }
   [[nodiscard]] int front_of(Index slot) const noexcept { return front_of_[slot]; }
-  /// Where the row slot's unknowns start in the front of the column slot.
-  /// @pre  the two are neighbours, or become so during elimination; row > column.
+  /// Where the unknowns of the row slot start in the front of the column slot.
+  /// @pre  the two are neighbours in the graph or by fill-in; row > column.
   [[nodiscard]] int row_offset(Index column_slot, int row_slot) const noexcept;
 
   [[nodiscard]] Index unknown_count() const noexcept {
@@ -78,7 +96,8 @@ class FrontForest {
   }
   [[nodiscard]] Index value_count() const noexcept { return value_count_; }
   [[nodiscard]] Index update_count() const noexcept { return update_count_; }
-  /// Rows of the largest front, in whole lanes: the scratch that a solve needs.
+  /// Rows of the largest front, rounded up to whole packets: the size of the scratch memory of a
+  /// solve.
   [[nodiscard]] Index largest_front() const noexcept { return largest_front_; }
 
  private:
@@ -93,9 +112,10 @@ class FrontForest {
   Sequence<Front> fronts_;
   Sequence<FrontRun> runs_;
   Sequence<int> row_slots_, size_, offset_, front_of_;
-  Sequence<int> parent_slot_, column_size_;  ///< per slot: of the elimination tree; unknowns below
-  Sequence<int> place_;                      ///< per slot, while a component is appended
-  SlotOrder slots_;                          ///< of the component that is appended
+  /// per slot: its parent in the elimination tree; unknowns below
+  Sequence<int> parent_slot_, column_size_;
+  Sequence<int> place_;  ///< per slot, used while a component is appended
+  SlotOrder slots_;      ///< of the component that is appended
   Index value_count_ = 0, update_count_ = 0, largest_front_ = 0;
 };
 
@@ -132,7 +152,7 @@ inline int FrontForest::row_offset(Index column_slot, int row_slot) const noexce
   return result;
 }
 
-/// Takes on a component's nodes in the order of their slots.
+/// Appends the nodes of a component in the order of their slots.
 inline FrontRange FrontForest::append_slots(const WeightedGraph& graph, int* slot_of) {
   FrontRange range{};
   range.begin = range.end = int(fronts_.size());
@@ -149,8 +169,9 @@ inline FrontRange FrontForest::append_slots(const WeightedGraph& graph, int* slo
   return range;
 }
 
-/// Whether a front and the next column, its parent, are cheaper as one front, which they are when
-/// few of its numbers would be zeros. `zeros` counts the zeros of the front; a merger updates it.
+/// Returns whether it is cheaper to join a front and the next column, its parent, into one front.
+/// It is cheaper if few numbers of the joined front are zero. `zeros` is the count of zeros in the
+/// front; a merger updates it.
 inline bool FrontForest::worth_merging(const Front& front, int size, int rows,
                                        Index& zeros) noexcept {
   const Index own = front.own_size + size;
@@ -240,8 +261,8 @@ inline void FrontForest::write_runs(const FrontRange& range) {
   }
 }
 
-/// Places the columns one after the other, and the remaining squares too: these are kept, so that a
-/// parent can be factored anew without its children.
+/// Assigns memory to the columns one after the other, and to the update matrices. The update
+/// matrices stay in memory, such that a parent can be factored again without its children.
 inline void FrontForest::place_values(const FrontRange& range) {
   for (int f = range.begin; f < range.end; ++f) {
     Front& front = fronts_[f];

@@ -12,9 +12,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A vector or matrix that keeps its memory when it shrinks, where Eigen's own ones free theirs and
-/// allocate anew whenever the size changes. In everything else it is an Eigen::Map, so an
-/// assignment needs equal sizes.
+/// A vector or matrix whose memory stays allocated when its size decreases. Eigen's own types free
+/// the memory and allocate again at each change of size. In all other respects it is an Eigen::Map,
+/// so an assignment needs equal sizes.
 ///
 /// ```
 /// carom::Growing<carom::VectorX<double>> x;
@@ -46,8 +46,8 @@ class Growing : public Eigen::Map<Plain> {
   ~Growing() = default;
   using Map::operator=;
 
-  /// Takes a size, smaller or larger; the entries are undefined afterwards. It allocates only
-  /// beyond the largest size so far.
+  /// Changes the size to a smaller or larger one. The entries are undefined afterwards. It
+  /// allocates only if the size is larger than every size before.
   void grow(Index rows, Index cols = 1) {
     memory_.resize((std::max)(memory_.size(), rows * cols));
     new (static_cast<Map*>(this)) Map(make(memory_.data(), rows, cols));

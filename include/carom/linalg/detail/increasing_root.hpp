@@ -6,31 +6,37 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Where a search for a root of an increasing function ended.
+/// The result of a search for a root of an increasing function.
 template <RealScalar Scalar>
 struct IncreasingRoot {
   Scalar argument;  ///< best argument found.
-  Scalar value;     ///< the function there.
+  Scalar value;     ///< value of the function there.
   int evaluations;  ///< calls of the function.
 };
 
-/// How long to look for a root.
+/// Stopping rule and start of the search for a root.
 template <RealScalar Scalar>
 struct IncreasingRootOptions {
-  Scalar tolerance;           ///< accept |f| ≤ tolerance [unit of f], ≥ 0.
-  Scalar first = 1;           ///< first argument tried, > 0.
-  Scalar growth = 2;          ///< factor by which the bracket grows while f < 0, > 1.
-  int evaluation_limit = 40;  ///< most calls of f; at worst every other one is a bisection, so 40
-                              ///< narrow the bracket a millionfold.
+  Scalar tolerance;   ///< stops when |f| ≤ tolerance [unit of f], ≥ 0.
+  Scalar first = 1;   ///< first argument tried, > 0.
+  Scalar growth = 2;  ///< factor by which the bracket grows while f < 0, > 1.
+  /// most calls of f. In the worst case every second call is a bisection, and 40 calls shrink the
+  /// bracket by a factor of a million.
+  int evaluation_limit = 40;
 };
 
 /// Looks for the root of an increasing function on (0, ∞) that is negative at 0.
 ///
-/// Brackets the root by growing steps, then closes in by false position with the Illinois rule;
-/// a step that fails to halve the bracket is followed by a bisection. Only signs and sizes of f are
-/// used, never differences of its integral, so round-off in a cost cannot mislead it.
+/// The problem: f increases on (0, ∞), f(0) < 0; find x with |f(x)| ≤ tolerance. The steps:
+/// 1. Bracket the root: multiply the argument by `growth` until f ≥ 0. Then f(low) < 0 ≤ f(high).
+/// 2. Reduce the bracket by false position with the Illinois rule. If a step does not halve the
+///    bracket, the next step is a bisection.
+/// The search ends when |f| ≤ tolerance, when the bracket is down to round-off, or after
+/// evaluation_limit calls. Only signs and sizes of f are used, never differences of its integral.
+/// Round-off in a cost can therefore not mislead the search.
 /// @param at_zero  f(0), < 0.
-/// @return  the argument of the smallest |f| met; positive even when the limit is reached.
+/// @return  the argument with the smallest computed |f|; it is positive even when the limit is
+///          reached.
 /// @note  Real-time safe when f is: no allocation, at most evaluation_limit calls.
 template <RealScalar Scalar, typename Function>
 [[nodiscard]] IncreasingRoot<Scalar> find_increasing_root(
@@ -60,7 +66,7 @@ template <RealScalar Scalar, typename Function>
   bool slow = false;
   while (abs(best.value) > options.tolerance && best.evaluations < options.evaluation_limit) {
     Scalar x = low + (high - low) * (f_low_weighted / (f_low_weighted - f_high_weighted));
-    if (slow || !(x > low && x < high)) {  // slow, or x rounded to an end
+    if (slow || !(x > low && x < high)) {  // slow, or x rounded to an end of the bracket
       x = low + (high - low) / 2;
     }
     if (!(x > low && x < high)) break;  // the bracket is down to round-off

@@ -16,8 +16,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The diagonal of factors holds the pivots: solves divide, so that x ← A⁻¹ A x is exact where the
-/// numbers allow it.
+/// The diagonal of the factors contains the pivots. Solves divide, such that x ← A⁻¹ A x is exact
+/// where the numbers allow it.
 struct DivideByPivots {
   template <typename Scalar>
   [[nodiscard]] static const Scalar& kept(const Scalar& pivot, const Scalar&) noexcept {
@@ -29,8 +29,8 @@ struct DivideByPivots {
   }
 };
 
-/// The diagonal of factors holds the reciprocals of the pivots: solves multiply, which is faster
-/// where one factor serves many right-hand sides.
+/// The diagonal of the factors contains the reciprocals of the pivots. Solves multiply, which is
+/// faster if one factor serves many right-hand sides.
 struct MultiplyByReciprocals {
   template <typename Scalar>
   [[nodiscard]] static const Scalar& kept(const Scalar&, const Scalar& reciprocal) noexcept {
@@ -42,13 +42,14 @@ struct MultiplyByReciprocals {
   }
 };
 
-/// P A = L U with row exchanges, in place, column by column: L without its unit diagonal below, U
-/// above, and on the diagonal what Diagonal keeps of the pivots.
+/// P A = L U with row exchanges, in place, column by column. L is below the diagonal without its
+/// unit diagonal, U is above, and the diagonal is what Diagonal stores of the pivots.
 /// @tparam Diagonal  DivideByPivots or MultiplyByReciprocals.
-/// @param a  size×size, columns one after the other.
-/// @param size  Index, or std::integral_constant where it is known to the compiler.
-/// @param exchanges  out: with which row each row was exchanged, size numbers.
-/// @return  false when a pivot is zero or not finite, or so small that its reciprocal is not.
+/// @param a  size×size, stored by columns.
+/// @param size  Index, or std::integral_constant if it is known at compile time.
+/// @param exchanges  out: for each row, the row that it was exchanged with; size numbers.
+/// @return  false when a pivot is zero or not finite, or so small that its reciprocal is not
+///          finite.
 template <typename Diagonal, typename Size, typename Scalar, typename Place>
 [[nodiscard]] bool factor_lu(Scalar* a, Size size, Place* exchanges) noexcept {
   using std::abs;
@@ -76,8 +77,8 @@ template <typename Diagonal, typename Size, typename Scalar, typename Place>
   return true;
 }
 
-/// x ← A⁻¹ x by what factor_lu() with the same Diagonal left, for numbers x or for rows of as many
-/// numbers.
+/// x ← A⁻¹ x with the factors of factor_lu() for the same Diagonal. x contains numbers, or rows of
+/// equal length.
 template <typename Diagonal, typename Size, typename Scalar, typename Place, typename Number>
 void solve_lu(const Scalar* a, Size size, const Place* exchanges, Number* x) noexcept {
   const auto n = Index(size);
@@ -93,7 +94,7 @@ void solve_lu(const Scalar* a, Size size, const Place* exchanges, Number* x) noe
   }
 }
 
-/// x ← A⁻ᵀ x by the same factors.
+/// x ← A⁻ᵀ x with the same factors.
 template <typename Diagonal, typename Size, typename Scalar, typename Place>
 void solve_lu_transposed(const Scalar* a, Size size, const Place* exchanges, Scalar* x) noexcept {
   const auto n = Index(size);
@@ -109,10 +110,10 @@ void solve_lu_transposed(const Scalar* a, Size size, const Place* exchanges, Sca
   }
 }
 
-/// How far the pivots of factors are apart, of factors that MultiplyByReciprocals left.
+/// The range of the pivots of factors with MultiplyByReciprocals.
 template <typename Scalar>
 struct PivotSpread {
-  Scalar least = std::numeric_limits<Scalar>::infinity(), most = Scalar(0);  ///< of reciprocals
+  Scalar least = std::numeric_limits<Scalar>::infinity(), most = Scalar(0);  ///< of the reciprocals
 
   void see(const Scalar* factors, Index size) noexcept {
     using std::abs;
@@ -122,25 +123,26 @@ struct PivotSpread {
       most = (std::max)(most, reciprocal);
     }
   }
-  /// The largest over the least, ≥ 1: as many ε a solve may lose. 1 of no pivots.
+  /// The largest pivot divided by the least, ≥ 1. A solve may lose this multiple of ε. It is 1 if
+  /// there are no pivots.
   [[nodiscard]] Scalar ratio() const noexcept {
     return most > Scalar(0) ? most / least : Scalar(1);
   }
 };
 
-/// Factors of a Width × Width matrix. Solving with them keeps the matrix's stiff directions
-/// accurate; multiplying by its inverse would not.
+/// Factors of a Width × Width matrix. A solve with them is accurate in the stiff directions of the
+/// matrix. Multiplication by the inverse matrix is not.
 template <int Width, typename Scalar>
 struct PivotBlock {
   static constexpr std::integral_constant<Index, Width> size{};
   Scalar entries[std::size_t(Width)][std::size_t(Width)];  ///< [column][row]
   int exchanges[std::size_t(Width)];
 
-  /// Factors in place. False when a pivot is zero or not a number.
+  /// Factors in place. Returns false when a pivot is zero or not a number.
   [[nodiscard]] bool factor() noexcept {
     return factor_lu<MultiplyByReciprocals>(&entries[0][0], size, exchanges);
   }
-  /// x ← D⁻¹ x, of numbers or of lanes of them.
+  /// x ← D⁻¹ x, for numbers or for packets of numbers.
   template <typename Number>
   void solve(Number (&x)[std::size_t(Width)]) const noexcept {
     solve_lu<MultiplyByReciprocals>(&entries[0][0], size, exchanges, x);
@@ -193,7 +195,7 @@ class LuFactor {
 
   [[nodiscard]] Index size() const noexcept { return size_; }
 
-  /// Factors the leading size×size block of a matrix, which stays as it is.
+  /// Factors the leading size×size block of a matrix, which does not change.
   /// @return  false when a pivot is zero or not a number; solve() is then not allowed.
   /// @note  Real-time safe once prepared: no allocation, no exception, size³/3 multiply-adds.
   [[nodiscard]] bool factor(const MatrixX<Scalar>& matrix, Index size) noexcept {

@@ -17,14 +17,14 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The functions of exponential integrators of a real number, φ₀ .. φ_{Count−1}:
-/// φ₀(x) = eˣ, φ_{k+1}(x) = (φ_k(x) − 1/k!)/x, φ_k(0) = 1/k!.
+/// The functions of exponential integrators for a real number, φ₀ to φ_{Count−1}: φ₀(x) = eˣ,
+/// φ_{k+1}(x) = (φ_k(x) − 1/k!)/x, φ_k(0) = 1/k!.
 ///
 /// They are the repeated integrals of an exponential: tᵏ φ_k(r t) is e^{r t} integrated k times
-/// from 0. Beyond |x| = 3 the recursion runs upwards; within, the highest one is summed as a series
-/// and the recursion runs downwards, so that no digits cancel.
-/// @tparam Count  how many, ≥ 2.
-/// @param x  any finite number [-]; a large positive one overflows as eˣ does.
+/// from 0. For |x| > 3 the recursion runs upwards. For |x| ≤ 3 the highest function is summed as a
+/// series and the recursion runs downwards. No cancellation occurs in either case.
+/// @tparam Count  count of functions, ≥ 2.
+/// @param x  any finite number [-]; for a large positive one the result overflows as eˣ does.
 /// @note  Real-time safe: no allocation, no exception, at most 24 + 2 Count multiply-adds.
 /// @cite  hochbruck2010exponential, eq. (2.10), (2.11)
 template <int Count, RealScalar Scalar>
@@ -58,7 +58,8 @@ template <int Count, RealScalar Scalar>
 
 namespace detail {
 
-/// C = A B for square matrices, four columns at a time, without the buffers of a general product.
+/// C = A B for square matrices, four columns at a time, without the temporary buffers of a general
+/// product.
 template <typename Matrix>
 void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
   using Scalar = typename Matrix::Scalar;
@@ -88,7 +89,7 @@ void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
 }  // namespace detail
 
 /// Exponential of a square matrix: balancing by powers of two, scaling, the diagonal Padé
-/// approximant of degree 13, squaring.
+/// approximant of degree 13, repeated squaring.
 ///
 /// ```
 /// carom::MatrixExponential<double> exponential;
@@ -99,11 +100,12 @@ void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
 template <RealScalar Scalar>
 class MatrixExponential {
  public:
-  /// Products of n×n matrices that evaluate() takes besides the squarings, an elimination and its
-  /// n solutions among them, for choosing between this and the action of an exponential.
+  /// The cost of evaluate() without the squarings, in products of n×n matrices. One elimination and
+  /// its n solutions are included. The number is used to choose between this method and the action
+  /// of an exponential.
   static constexpr int typical_products = 8;
 
-  /// Makes memory for n×n matrices. Cold: allocates beyond the largest so far.
+  /// Allocates memory for n×n matrices. Cold: allocates only if n is larger than every size before.
   void prepare(Index size) {
     for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
     scales_.grow(size);
@@ -111,9 +113,9 @@ class MatrixExponential {
     lu_.prepare(size);
   }
 
-  /// exp(A).
+  /// Computes exp(A).
   /// @return  false when an entry of A, the sum of a column or an entry of the result is not
-  /// finite.
+  ///          finite.
   /// @note  Real-time safe once prepared: no allocation, no exception; 8 + log₂‖A‖ products.
   template <typename Matrix>
   [[nodiscard]] bool evaluate(const Matrix& matrix) noexcept {
@@ -147,20 +149,21 @@ class MatrixExponential {
  private:
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  /// Largest norm at which the approximant is exact to the rounding of a double.
+  /// Largest norm for which the approximant is exact up to the rounding of a double.
   static constexpr double radius = 5.37;
-  /// More squarings than a finite norm of a double needs: a sum that overflows ends the loop too.
+  /// More squarings than a finite norm of a double needs. A sum that overflows ends the loop too.
   static constexpr int squaring_limit = 1100;
-  /// Most sweeps of balancing, which bounds the work: any balance serves, and sweeps that change
-  /// nothing end it before.
+  /// The largest count of balancing sweeps, which bounds the work. Every intermediate scaling is
+  /// valid, and a sweep without changes ends the balancing earlier.
   static constexpr int sweep_limit = 200;
-  /// A row and its column are scaled only where the sum of their norms falls to this share, as
-  /// parlett1969balancing does: the rest is not worth a sweep.
+  /// A row and its column are scaled only if the sum of their norms decreases at least to this
+  /// share, as in parlett1969balancing. Smaller gains do not justify a sweep.
   static constexpr double worthwhile = 0.95;
-  /// Largest power of two of one scaling, so that it and its inverse are numbers of a double.
+  /// Largest power of two in one scaling, such that its value and its inverse are finite doubles.
   static constexpr int power_limit = 500;
 
-  /// A ← D⁻¹ A D, D of powers of two, until each row and its column have about the same norm.
+  /// A ← D⁻¹ A D, where D contains powers of two, until each row and its column have about equal
+  /// norms.
   void balance() noexcept {
     const Index n = a_.rows();
     scales_.setOnes();
@@ -183,7 +186,7 @@ class MatrixExponential {
     }
   }
 
-  /// result ← (V − U)⁻¹ (V + U), U odd and V even in A.
+  /// result ← (V − U)⁻¹ (V + U), where U is odd in A and V is even.
   [[nodiscard]] bool approximate() noexcept {
     constexpr std::array<double, 14> b{64764752532480000.,
                                        32382376266240000.,
@@ -226,7 +229,7 @@ class MatrixExponential {
   LuFactor<Scalar> lu_;
 };
 
-/// exp(A) x from products with A alone: Taylor series over equal substeps.
+/// exp(A) x from products with A only: Taylor series over equal substeps.
 ///
 /// ```
 /// carom::ExponentialAction<double> action;
@@ -239,16 +242,18 @@ class ExponentialAction {
  public:
   static constexpr double substep_norm = 2;            ///< Norm of A covered by one series.
   static constexpr int product_limit_of_substep = 40;  ///< More terms than any series needs.
-  /// Products a substep takes in double, for choosing between this and a dense exponential.
+  /// Typical count of products per substep in double. It is used to choose between this method and
+  /// a dense exponential.
   static constexpr int typical_products = 22;
 
-  /// Makes memory for vectors of n numbers. Cold: allocates beyond the longest so far.
+  /// Allocates memory for vectors of n numbers. Cold: allocates only if n is larger than every size
+  /// before.
   void prepare(Index size) {
     term_.grow(size);
     next_.grow(size);
   }
 
-  /// Substeps for a matrix of a given norm.
+  /// Count of substeps for a matrix of a given norm.
   [[nodiscard]] static Scalar substeps(const Scalar& norm) noexcept {
     using std::ceil;
     return (std::max)(Scalar(1), Scalar(ceil(norm / Scalar(substep_norm))));
@@ -257,7 +262,7 @@ class ExponentialAction {
   /// x ← exp(A) x.
   /// @param multiply  called as multiply(x, out): out = A x, sizes as prepared.
   /// @param norm      bound on ‖A‖ in any norm that suits the vectors [-], ≥ 0, finite.
-  /// @return  products taken.
+  /// @return  count of products.
   /// @note  Real-time safe once prepared, when the product is: no allocation, at most 40
   ///        products per substep.
   template <typename Multiply, typename Vector>

@@ -9,8 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// An undirected graph whose nodes have weights, as compressed neighbour lists: the neighbours of
-/// node i are neighbours[starts[i]] to neighbours[starts[i + 1] − 1]. Every edge is listed at both
-/// ends, once; no node is its own neighbour.
+/// node i are neighbours[starts[i]] to neighbours[starts[i + 1] − 1]. Each edge is listed once at
+/// each of its two ends. No node is its own neighbour.
 struct WeightedGraph {
   Index node_count;
   const int* starts;      ///< node_count + 1 numbers.
@@ -18,35 +18,50 @@ struct WeightedGraph {
   const int* weights;     ///< unknowns per node, > 0.
 };
 
-/// The number of blocks below the diagonal of a factor that get room: as many as it can have, or,
-/// if that is less, as many as factors usually have.
+/// The count of blocks below the diagonal of a factor for which memory is reserved: the largest
+/// possible count, or the usual count if that is less.
 [[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
   return (std::min)(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
 }
 
-/// Orders the nodes of a graph so that Cholesky's factor of a matrix with its pattern stays sparse,
-/// and says which blocks the factor has: the next node is one that touches the fewest unknowns.
+/// Orders the nodes of a graph such that the Cholesky factor of a matrix with its pattern stays
+/// sparse, and lists the blocks of the factor. The method is approximate minimum degree.
 ///
-/// Eliminated nodes are kept as elements, sets of nodes that have become neighbours of each other;
-/// degrees are bounded by the sum of the sets' sizes, which is exact up to two sets per node. Equal
-/// degrees are settled by the order of the nodes' numbers, and parts of the graph that are not
-/// connected do not influence each other.
-/// @note  Allocates only beyond the largest problem so far.
-/// @cite  amestoy1996approximate, without its merging of indistinguishable nodes: a body is one
-///        node already.
+/// The problem: the elimination of a node p joins all remaining neighbours of p with each other.
+/// The degree of a node is the total weight (count of unknowns) of its neighbours. A node of small
+/// degree causes little fill-in. To store all new edges would need too much memory, so the
+/// neighbours of an eliminated node are stored as one set, called an element; each remaining node
+/// lists its elements and its remaining original neighbours.
+///
+/// The steps, until all nodes are eliminated or the work exceeds the limit:
+/// 1. The pivot p is the remaining node of least degree; of equal degrees, the one that is first in
+///    the list.
+/// 2. make_element(): the element of p is the union of its neighbours and of its elements. The
+///    elements of p are contained in the new one and are absorbed.
+/// 3. measure_elements(): for each element e that shares nodes with the element of p, compute
+///    |e \ p|, the weight of e outside the element of p.
+/// 4. update_variable(): each node of the element of p replaces all that p covers by p. Its new
+///    degree is bounded by |p| + Σ |e \ p| + the weights of its remaining neighbours. The bound is
+///    exact for up to two elements per node.
+///
+/// Parts of the graph that are not connected do not influence each other.
+/// @note  Allocates only for a problem larger than every problem before.
+/// @cite  amestoy1996approximate, without its merging of indistinguishable nodes: a body is already
+///        one node.
 class MinimumDegree {
  public:
-  /// @param work_limit  multiply-adds of the factorisation beyond which the search ends.
-  /// @return  false when the limit was met; order() and rows() are then incomplete.
+  /// @param work_limit  multiply-adds of the factorisation; above this count the search ends.
+  /// @return  false when the limit was exceeded; order() and rows() are then incomplete.
   [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
 
-  /// Makes room for graphs of that many nodes, neighbours and unknowns, and a factor of usual size.
+  /// Reserves memory for graphs of this count of nodes, neighbours and unknowns, and a factor of
+  /// usual size.
   void reserve(Index node_count, Index neighbour_count, Index unknown_count);
 
   /// Nodes in the order of their elimination.
   [[nodiscard]] const Sequence<int>& order() const noexcept { return order_; }
-  /// The neighbours that a node has at the moment of its elimination. They are the blocks below the
-  /// diagonal in its column of the factor, in no particular order.
+  /// The neighbours of a node at its elimination. They are the blocks below the diagonal in its
+  /// column of the factor, in no particular order.
   [[nodiscard]] const int* rows(int node) const noexcept { return rows_.data() + row_start_[node]; }
   [[nodiscard]] int row_count(int node) const noexcept { return row_count_[node]; }
   /// About how many multiply-adds the factorisation takes.
@@ -65,12 +80,12 @@ class MinimumDegree {
 
   Sequence<int> order_, rows_, row_start_, row_count_;
   Sequence<int> links_, link_start_, element_count_,
-      variable_count_;  ///< per node: sets, then nodes
+      variable_count_;  ///< per node: elements, then nodes
   Sequence<int> degree_, first_of_degree_, next_, previous_;
-  Sequence<int> element_weight_;  ///< unknowns in a set
-  Sequence<int> mark_;            ///< of a node: the last pivot it touched
-  Sequence<int> seen_by_;         ///< of a set: the pivot that measured it last
-  Sequence<int> outside_;         ///< of a set: unknowns it has outside the pivot's
+  Sequence<int> element_weight_;  ///< unknowns in an element
+  Sequence<int> mark_;            ///< of a node: the last pivot that is its neighbour
+  Sequence<int> seen_by_;         ///< of an element: the last pivot that measured it
+  Sequence<int> outside_;         ///< of an element: its unknowns outside the pivot's element
   Sequence<Role> role_;
   int least_ = 0;
   int remaining_ = 0;  ///< unknowns not yet eliminated
@@ -110,7 +125,8 @@ inline void MinimumDegree::start(const WeightedGraph& graph) {
   first_of_degree_.assign(remaining_ + 1, -1);
   least_ = 0;
   work_ = 0;
-  for (int i = int(count) - 1; i >= 0; --i) {  // the lowest of equal degree ends up first
+  // of equal degrees, the lowest node is first in the list
+  for (int i = int(count) - 1; i >= 0; --i) {
     link_start_[i] = graph.starts[i];
     variable_count_[i] = graph.starts[i + 1] - graph.starts[i];
     for (int k = 0; k < variable_count_[i]; ++k) {
@@ -145,7 +161,7 @@ inline int MinimumDegree::take_next() noexcept {
   return node;
 }
 
-/// The pivot becomes the set of all it touches; the sets it touched are part of it.
+/// Makes the pivot the element of all its neighbours. The elements of the pivot are absorbed.
 inline void MinimumDegree::make_element(int pivot, const int* weights) {
   const int begin = link_start_[pivot];
   const int end = begin + element_count_[pivot];
@@ -171,7 +187,8 @@ inline void MinimumDegree::make_element(int pivot, const int* weights) {
   work_ += own * (below * below / 2 + own * below + own * own / 6);
 }
 
-/// For every set that shares nodes with the pivot's: its unknowns outside.
+/// For each element that shares nodes with the pivot's element: computes its unknowns outside of
+/// it.
 inline void MinimumDegree::measure_elements(int pivot, const int* weights) {
   for (int r = 0; r < row_count_[pivot]; ++r) {
     const int node = rows_[row_start_[pivot] + r];
@@ -187,7 +204,7 @@ inline void MinimumDegree::measure_elements(int pivot, const int* weights) {
   }
 }
 
-/// Rewrites what a node of the pivot's set touches: the pivot in place of all that it covers.
+/// Updates the links of a node in the pivot's element: the pivot replaces all that it covers.
 inline void MinimumDegree::update_variable(int node, int pivot, const int* weights) noexcept {
   unlink(node);
   int* const links = links_.data() + link_start_[node];
@@ -197,7 +214,7 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
   for (int k = 0; k < elements; ++k) {
     const int element = links[k];
     if (role_[element] != Role::element) continue;
-    if (outside_[element] == 0) {  // inside the pivot's set
+    if (outside_[element] == 0) {  // contained in the pivot's element
       role_[element] = Role::absorbed;
       continue;
     }
@@ -205,7 +222,7 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
     links[kept++] = element;
   }
   const int kept_elements = kept;
-  int last = kept;  // at least one link is dropped, and the pivot takes its place
+  int last = kept;  // at least one link is removed, and the pivot replaces it
   for (int k = elements; k < elements + variables; ++k) {
     const int variable = links[k];
     if (mark_[variable] == pivot) continue;
@@ -216,7 +233,8 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
   links[kept_elements] = pivot;
   element_count_[node] = kept_elements + 1;
   variable_count_[node] = last - kept_elements;
-  // Sets may overlap outside the pivot's: no node touches more than what is left.
+  // Elements may overlap outside the pivot's element. The degree is at most the count of remaining
+  // unknowns.
   degree_[node] = (std::min)(degree, remaining_ - weights[node]);
   link(node);
 }
@@ -236,14 +254,15 @@ inline bool MinimumDegree::compute(const WeightedGraph& graph, double work_limit
   return true;
 }
 
-/// The order in which a component's nodes get their slots: either that of the elimination, arranged
-/// so that a node follows all nodes that lead to it, or by distance where nothing is eliminated.
+/// The order in which the nodes of a component get their slots. For a factorisation it is the
+/// elimination order, arranged such that a node comes after all its descendants. Otherwise it is
+/// breadth-first order.
 ///
 /// Positions count from 0 in each component.
-/// @note  Allocates only beyond the largest component so far.
+/// @note  Allocates only for a component larger than every component before.
 class SlotOrder {
  public:
-  /// Makes room for components of that many nodes.
+  /// Reserves memory for components of this count of nodes.
   void reserve(Index node_count) {
     for (Sequence<int>* numbers : {&nodes_, &positions_, &parents_, &below_, &step_, &heavy_child_,
                                    &first_child_, &next_child_, &pending_}) {
@@ -251,23 +270,24 @@ class SlotOrder {
     }
   }
 
-  /// Puts every node after all nodes that lead to it in the elimination tree, and the child with
-  /// most rows just before its parent, where the two may share a front.
+  /// Places each node after all its descendants in the elimination tree. The child with the most
+  /// rows is directly before its parent, because these two may share a front.
   void compute_postorder(const WeightedGraph& graph, const MinimumDegree& order);
 
-  /// By distance from an end of the graph, which keeps neighbours near each other in memory.
+  /// Breadth-first order from an end of the graph, such that neighbours are near each other in
+  /// memory.
   void compute_breadth_first(const WeightedGraph& graph) {
     visit_breadth_first(graph, 0);
     visit_breadth_first(graph, nodes_.back());
   }
 
   [[nodiscard]] int node(Index position) const noexcept { return nodes_[position]; }
-  /// Of a postorder: the position of the node's parent in the elimination tree; −1 at a root.
+  /// For a postorder: the position of the node's parent in the elimination tree; −1 at a root.
   [[nodiscard]] int parent(Index position) const noexcept {
     const int parent = parents_[node(position)];
     return parent < 0 ? -1 : positions_[parent];
   }
-  /// Of a postorder: unknowns of the node's rows below the diagonal.
+  /// For a postorder: count of unknowns in the node's rows below the diagonal.
   [[nodiscard]] int below(Index position) const noexcept { return below_[node(position)]; }
 
  private:
@@ -330,7 +350,7 @@ inline void SlotOrder::compute_postorder(const WeightedGraph& graph, const Minim
   }
 }
 
-/// Fills nodes_ by their distance from one of them.
+/// Fills nodes_ in breadth-first order from a node.
 inline void SlotOrder::visit_breadth_first(const WeightedGraph& graph, int from) {
   step_.assign(graph.node_count, 0);  // whether a node is in the list
   nodes_.clear();

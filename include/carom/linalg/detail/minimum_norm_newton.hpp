@@ -12,25 +12,25 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// When find_nearest_root() stops.
+/// The stopping rule of find_nearest_root().
 template <RealScalar Scalar>
 struct MinimumNormOptions {
-  /// On max |r_i| [unit of r], ≥ 0. The default is sixteen roundings of terms of size one: smaller
-  /// ones may not be reached.
+  /// Bound on max |r_i| [unit of r], ≥ 0. The default is sixteen roundings of terms of size one. A
+  /// smaller bound may be unreachable.
   Scalar tolerance = 16 * std::numeric_limits<Scalar>::epsilon();
-  int iteration_limit = 50;  ///< ≥ 0. It bounds the work: near a root a few steps suffice.
-  /// Relative step of the central differences [-], > 0: the cube root of a rounding balances
+  int iteration_limit = 50;  ///< ≥ 0. It bounds the work: near a root a few steps are enough.
+  /// Relative step of the central differences [-], > 0. The cube root of the rounding unit balances
   /// truncation and round-off.
   Scalar difference_step = std::cbrt(std::numeric_limits<Scalar>::epsilon());
 };
 
-/// Root of fewer equations than unknowns near a given point: Newton's method with the shortest
-/// possible step, x ← x − Jᵀ(J Jᵀ)⁻¹ r(x), halved while it does not reduce ‖r‖.
+/// Root of fewer equations than unknowns near a given point. The method is Newton's with the
+/// shortest possible step, x ← x − Jᵀ(J Jᵀ)⁻¹ r(x). The step is halved until it reduces ‖r‖.
 ///
-/// @param residual  r(x), a callable from VectorX to VectorX; its derivative is taken by central
-///                  differences, which near a root costs no digits of the root itself.
-/// @param x         start in, root (or the best point met) out.
-/// @return  residual: max |r_i| at x; no_progress when J loses rank or no step helps.
+/// @param residual  r(x), a callable from VectorX to VectorX. Its derivative is approximated by
+///                  central differences. Near a root this does not reduce the accuracy of the root.
+/// @param x         in: the start. Out: the root, or the point with the smallest residual.
+/// @return  residual: max |r_i| at x; no_progress when J is rank-deficient or no step reduces ‖r‖.
 /// @note  Cold: allocates.
 template <RealScalar Scalar, typename Residual>
 SolveReport<Scalar> find_nearest_root(Residual&& residual, VectorX<Scalar>& x,
@@ -69,7 +69,7 @@ SolveReport<Scalar> find_nearest_root(Residual&& residual, VectorX<Scalar>& x,
     solve_lower_transposed(normal.data(), r.size(), r.size(), multiplier.data());
     const VectorX<Scalar> full = -(slope.transpose().lazyProduct(multiplier));
     bool improved = false;
-    constexpr double least_share = 1e-6;  // twenty halvings: a direction that descends needs fewer
+    constexpr double least_share = 1e-6;  // twenty halvings; a descent direction needs fewer
     for (Scalar share = 1; share > Scalar(least_share) && !improved; share /= 2) {
       const VectorX<Scalar> candidate = x + share * full;
       const VectorX<Scalar> there = residual(candidate);

@@ -15,9 +15,12 @@ inline namespace CAROM_ABI {
 /// Minimises ½ xᵀG x + cᵀx over x ≥ 0 for a symmetric positive semidefinite G with unit diagonal:
 /// non-negative least squares in normal-equation form.
 ///
-/// Active set after Lawson and Hanson: a variable enters where the gradient is most negative, the
-/// free ones are solved by Cholesky, and leave at the first bound on the way. A variable whose
-/// column depends on the free ones has no gradient left and never enters, so G may be singular.
+/// The algorithm is the active-set method of Lawson and Hanson. In each round, the variable with
+/// the most negative gradient becomes free. The free variables are solved by Cholesky. The step
+/// towards this solution ends at the first bound, and the variable at this bound is fixed at zero.
+/// The method ends when no fixed variable has a negative gradient. A variable whose column depends
+/// linearly on the columns of the free ones has zero gradient and never becomes free. G may
+/// therefore be singular.
 /// @cite lawson1974solving, chapter 23
 template <RealScalar Scalar>
 class NonnegativeLeastSquares {
@@ -34,7 +37,8 @@ class NonnegativeLeastSquares {
   /// @param gram    G, count×count, both triangles.
   /// @param linear  c.
   /// @param x       written: the minimiser.
-  /// @return  residual: the most negative gradient left [unit of c]; target: what counts as zero.
+  /// @return  residual: the most negative remaining gradient [unit of c]; target: the size below
+  ///          which a gradient counts as zero.
   /// @note  Real-time safe once prepared: no allocation, no exception, at most 3·count + 10 solves.
   template <typename Gram, typename Linear, typename X>
   SolveReport<Scalar> solve(const Eigen::MatrixBase<Gram>& gram,
@@ -44,7 +48,7 @@ class NonnegativeLeastSquares {
         gram, linear, [](Index) { return true; }, x);
   }
 
-  /// The same with the variables for which may_move(i) is false held at zero.
+  /// As above, but the variables for which may_move(i) is false stay zero.
   template <typename Gram, typename Linear, typename MayMove, typename X>
   SolveReport<Scalar> solve(const Eigen::MatrixBase<Gram>& gram,
                             const Eigen::MatrixBase<Linear>& linear, const MayMove& may_move,
@@ -58,7 +62,8 @@ class NonnegativeLeastSquares {
     const Scalar scale = count > 0 ? linear.cwiseAbs().maxCoeff() : Scalar(0);
     for (; report.iterations <= 3 * count + 10; ++report.iterations) {
       write_gradient(gram, linear, x);
-      // Where normals nearly depend on each other, x is large and so is the gradient's round-off.
+      // Where normals are nearly dependent, x is large, and the round-off of the gradient is large
+      // too.
       const Scalar largest = count > 0 ? x.maxCoeff() : Scalar(0);
       report.residual_target =
           64 * std::numeric_limits<Scalar>::epsilon() * (largest > scale ? largest : scale);
@@ -92,8 +97,8 @@ class NonnegativeLeastSquares {
     for (const Index j : free_) gradient_.head(linear.size()) += gram.col(j) * x(j);
   }
 
-  /// Minimises over the free variables; those that would turn negative are fixed at zero on the
-  /// way.
+  /// Minimises over the free variables. Variables that would become negative on the way are fixed
+  /// at zero.
   template <typename Gram, typename Linear, typename X>
   [[nodiscard]] bool move_to_free_minimum(const Gram& gram, const Linear& linear, X& x) noexcept {
     while (!free_.empty()) {
@@ -105,7 +110,8 @@ class NonnegativeLeastSquares {
           factor_(r, c) = gram(free_[std::size_t(r)], free_[std::size_t(c)]);
         }
       }
-      if (!factor_cholesky(factor_.data(), size, stride)) {  // the newest depends on the others
+      // the newest column depends on the others
+      if (!factor_cholesky(factor_.data(), size, stride)) {
         is_free_[std::size_t(free_.back())] = 0;
         free_.pop_back();
         return false;

@@ -22,7 +22,7 @@ inline void add_fixed(Scalar* target, const Scalar* source) noexcept {
   (Numbers::at(target) + Numbers::at(source)).write_to(target);
 }
 
-/// target += source for a few numbers.
+/// target += source for a small count of numbers.
 template <typename Scalar>
 void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
   int done = 0;
@@ -34,14 +34,14 @@ void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
   for (; done < count; ++done) target[done] += source[done];
 }
 
-/// A column-major matrix in memory of the caller.
+/// A column-major matrix in the caller's memory.
 template <typename Scalar>
 struct Columns {
   Scalar* data;
   Index stride;
 };
 
-/// C −= A Bᵀ for `Width` columns of C and `Height` registers of rows from `row` on.
+/// C −= A Bᵀ for `Width` columns of C and `Height` packets of rows, starting at `row`.
 template <int Width, int Height, bool Fresh, typename Scalar>
 void subtract_product_rows(const Columns<Scalar>& c, const Columns<const Scalar>& a,
                            const Scalar* b, Index depth, Index row) noexcept {
@@ -71,9 +71,9 @@ void subtract_product_rows(const Columns<Scalar>& c, const Columns<const Scalar>
   }
 }
 
-/// C −= A Bᵀ for `Width` columns of C and the rows [begin, end), both multiples of row_lanes; A has
-/// C's rows, B's row c belongs to C's column c, and both have `depth` columns. With `Fresh`, C
-/// counts as zero before.
+/// C −= A Bᵀ for `Width` columns of C and the rows [begin, end), both multiples of row_lanes. Row r
+/// of A belongs to row r of C, row c of B belongs to column c of C, and A and B have `depth`
+/// columns. With `Fresh`, C counts as zero before.
 template <int Width, bool Fresh, typename Scalar>
 void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, const Scalar* b,
                       Index depth, Index begin, Index end) noexcept {
@@ -84,7 +84,8 @@ void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, 
   if (row < end) subtract_product_rows<Width, 1, Fresh>(c, a, b, depth, row);
 }
 
-/// Cholesky of a Width × Width block in place, lower triangle; the diagonal is left inverted.
+/// Cholesky factorisation of a Width × Width block in place, lower triangle. The diagonal of the
+/// result is inverted.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_corner(
     Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
@@ -105,7 +106,7 @@ template <int Width, typename Scalar>
   return true;
 }
 
-/// x ← (L Lᵀ)⁻¹ x with what factor_corner() leaves.
+/// x ← (L Lᵀ)⁻¹ x with the result of factor_corner().
 template <int Width, typename Scalar>
 void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)],
                   Scalar* x) noexcept {
@@ -126,7 +127,8 @@ void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]
   std::copy_n(y, Width, x);
 }
 
-/// The factor of a panel's pivots, once the columns to the left are subtracted.
+/// Factors the pivot block of a panel. The contribution of the columns to the left is already
+/// subtracted.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_panel_corner(
     const Columns<Scalar>& panel, Index first,
@@ -139,13 +141,13 @@ template <int Width, typename Scalar>
 template <int Width, typename Scalar>
 void write_panel_corner(const Columns<Scalar>& panel, Index first,
                         const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
-  for (int c = 0; c < Width; ++c) {  // zeros above the diagonal let solves run over whole lanes
+  for (int c = 0; c < Width; ++c) {  // zeros above the diagonal let solves run over whole packets
     Scalar* const column = panel.data + c * panel.stride;
     std::fill(column, column + first + c, Scalar(0));
     for (int r = c; r < Width; ++r) column[first + r] = corner[c][r];
   }
 }
-/// The rows of a panel below its pivots.
+/// Computes the rows of a panel below its pivots.
 template <int Width, typename Scalar>
 void divide_panel(const Columns<Scalar>& panel,
                   const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)], Index begin,
@@ -161,7 +163,8 @@ void divide_panel(const Columns<Scalar>& panel,
   }
 }
 
-/// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.
+/// Factors `Width` columns, starting at `first`, and rows up to `rows`. The columns to the left are
+/// already factored.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_columns(const Columns<Scalar>& lower, Index first, Index rows) noexcept {
   const Columns<Scalar> panel{lower.data + first * lower.stride, lower.stride};
@@ -175,7 +178,7 @@ template <int Width, typename Scalar>
   return true;
 }
 
-/// Calls run(first, width as a constant) for panels that cover `count` columns.
+/// Calls run(first, width) for panels that cover `count` columns; width is a compile-time constant.
 template <typename Run>
 [[nodiscard]] bool for_each_panel(Index count, Run&& run) noexcept {
   Index first = 0;
@@ -191,7 +194,7 @@ template <typename Run>
   return true;
 }
 
-/// The same panels from the last to the first.
+/// Calls run for the same panels, from the last to the first.
 template <typename Run>
 [[nodiscard]] bool for_each_panel_in_reverse(Index count, Run&& run) noexcept {
   const Index sixes = count / 6 * 6, threes = sixes + (count - sixes) / 3 * 3;
@@ -207,9 +210,10 @@ template <typename Run>
   return true;
 }
 
-/// Cholesky of the first `count` columns of a symmetric matrix of `rows` rows, in place: L of those
-/// columns, diagonal inverted, zeros above it.
-/// @pre  columns need no alignment, but have room for whole lanes of rows.
+/// Right-looking steps by panels: Cholesky factorisation of the first `count` columns of a
+/// symmetric matrix of `rows` rows, in place. The result is L of those columns with inverted
+/// diagonal and zeros above the diagonal.
+/// @pre  columns need no alignment, but have room for whole packets of rows.
 template <typename Scalar>
 [[nodiscard]] bool factor_leading_columns(const Columns<Scalar>& lower, Index count,
                                           Index rows) noexcept {
@@ -230,7 +234,7 @@ void subtract_square(const Columns<Scalar>& u, const Columns<const Scalar>& b, I
   }));
 }
 
-/// x ← L⁻¹ x for the leading columns, the rows below taking part: x has lanes_above(rows) numbers.
+/// x ← L⁻¹ x for the leading columns, including the rows below: x has lanes_above(rows) numbers.
 template <typename Scalar>
 void solve_leading_columns(const Columns<const Scalar>& lower, Index count, Index rows,
                            Scalar* x) noexcept {
@@ -245,7 +249,7 @@ void solve_leading_columns(const Columns<const Scalar>& lower, Index count, Inde
   }
 }
 
-/// x ← L⁻ᵀ x for the leading columns; the rows below are given.
+/// x ← L⁻ᵀ x for the leading columns; the values of the rows below are known.
 template <typename Scalar>
 void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index count, Index rows,
                                       Scalar* x) noexcept {
@@ -262,19 +266,19 @@ void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index 
   }
 }
 
-/// How the rows of a panel, and the panels of a square, are shared.
+/// How the rows of a panel, and the panels of a square, are shared between threads.
 struct RowShares {
-  /// Multiplications of a loop from which a crew shares it: some hundred microseconds.
+  /// A crew shares a loop from this count of multiplications on: some hundred microseconds of work.
   static constexpr Index least_work = 200000;
-  /// Rows at the head of a panel that its pivots are in, on any width and start.
+  /// The first rows of a panel, which contain its pivots for any width and start.
   static constexpr Index head = 4 * row_lanes;
-  /// Rows of a share, a multiple of what the kernels take at once, so that a row goes through the
-  /// same kernel whoever works on it.
+  /// Rows of one share. It is a multiple of the rows that the kernels process at once, so that a
+  /// row passes through the same kernel on every thread.
   static constexpr Index share = 8 * row_lanes;
 
-  Crew* crew = nullptr;  ///< none: the thread that calls does all
+  Crew* crew = nullptr;  ///< nullptr: the calling thread does all the work
 
-  /// Rows of [begin, end) that the leader does before the others.
+  /// The rows of [begin, end) that the leading thread does before the others.
   [[nodiscard]] Index head_end(Index begin, Index end, Index work_per_row) const noexcept {
     const bool shares = crew != nullptr && (end - begin - head) * work_per_row >= least_work;
     return shares ? begin + head : end;
@@ -286,7 +290,7 @@ struct RowShares {
     crew->run((end - begin + share - 1) / share,
               [&](Index k) { task(begin + k * share, (std::min)(end, begin + (k + 1) * share)); });
   }
-  /// Calls task(false) and task(true), side by side where there is a crew.
+  /// Calls task(false) and task(true), in parallel if there is a crew.
   template <typename Task>
   void both(const Task& task) const noexcept {
     const auto run = [&](Index k) { task(k == 1); };
@@ -295,7 +299,7 @@ struct RowShares {
   }
 };
 
-/// As factor_columns(), with the rows below the pivots shared.
+/// As factor_columns(), with the rows below the pivots shared between threads.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_shared_columns(const Columns<Scalar>& lower, Index first, Index rows,
                                          Index head_end, const RowShares& shares) noexcept {
@@ -316,7 +320,7 @@ template <int Width, typename Scalar>
   return true;
 }
 
-/// As factor_leading_columns() of one thread, to the same bits.
+/// As factor_leading_columns() of one thread; the bits are equal.
 template <typename Scalar>
 [[nodiscard]] bool factor_leading_columns(const Columns<Scalar>& lower, Index count, Index rows,
                                           const RowShares& shares) noexcept {
@@ -329,11 +333,11 @@ template <typename Scalar>
   });
 }
 
-/// Calls run(first, width as a constant) for the panels of for_each_panel(), which a crew shares if
-/// they are `work` multiplications in all and that is much.
+/// Calls run(first, width) for the panels of for_each_panel(). A crew shares the panels if they
+/// have enough multiplications; `work` is their total.
 template <typename Run>
 void share_panels(Index count, Index work, const RowShares& shares, const Run& run) noexcept {
-  constexpr Index columns = 24;  // of a share: whole panels of the widest kind
+  constexpr Index columns = 24;  // of a share: whole panels of the largest width
   if (shares.crew == nullptr || work < RowShares::least_work) {
     return static_cast<void>(for_each_panel(count, [&](Index first, auto width) {
       run(first, width);
@@ -350,7 +354,7 @@ void share_panels(Index count, Index work, const RowShares& shares, const Run& r
   });
 }
 
-/// As subtract_square() of one thread, to the same bits.
+/// As subtract_square() of one thread; the bits are equal.
 template <bool Fresh, typename Scalar>
 void subtract_square(const Columns<Scalar>& u, const Columns<const Scalar>& b, Index depth,
                      Index rows, const RowShares& shares) noexcept {

@@ -11,36 +11,36 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A task of any executor.
+/// A task for any executor.
 struct AnyTask {
   void operator()(Index /*number*/) const noexcept {}
 };
 
-/// What has the shape of an executor: executor(count, task) calls task(i) for every i in
-/// [0, count), in any order, on any threads, and returns when all are done.
+/// The shape of an executor: executor(count, task) calls task(i) for each i in [0, count), in any
+/// order, on any threads, and returns when all calls are done.
 template <typename Executor>
 concept ExecutorLike = std::invocable<Executor&, Index, AnyTask>;
 
-/// Tasks of an executor that share one piece of work: no more threads than these can share it.
+/// Count of tasks that share one piece of work. It is the largest possible count of threads.
 inline constexpr Index crew_size = 32;
 
-/// Calls lead(crew) once, with a crew that all tasks of a call of the executor share.
+/// Calls lead(crew) once, with a crew that all tasks of one executor call share.
 template <typename Executor, typename Lead>
 void lead_crew(Executor& executor, const Lead& lead) noexcept {
   Crew crew;
   executor(crew_size, [&](Index) { crew.join([&] { lead(crew); }); });
 }
 
-/// Loops over items in ranges of one length, on the thread that calls or shared by a crew. A sum is
-/// taken range by range, and the ranges' sums are added in their order, so that it has the same
-/// bits on any number of threads, and without any.
+/// Loops over items in ranges of one length, on the calling thread or shared by a crew. A sum is
+/// computed range by range, and the sums of the ranges are added in their order. It therefore has
+/// the same bits for any count of threads.
 template <Index Length>
 class RangeLoop {
  public:
   /// Items of a range.
   static constexpr Index length = Length;
 
-  /// One range after the other, on the thread that calls.
+  /// Runs one range after the other on the calling thread.
   RangeLoop() noexcept = default;
   explicit RangeLoop(Crew& crew) noexcept : crew_(&crew) {}
 
@@ -53,8 +53,9 @@ class RangeLoop {
                 }});
   }
 
-  /// Calls task(begin, end, part) for all ranges, each with a part of its own.
-  /// @param empty  what a part is before its range has added to it, and what adds nothing by +=.
+  /// Calls task(begin, end, part) for all ranges, each with its own part.
+  /// @param empty  the value of a part before its range adds to it; adding it by += changes
+  ///               nothing.
   /// @return  the sum of the parts.
   /// @note  Allocates.
   template <typename Part, typename Task>
@@ -63,7 +64,7 @@ class RangeLoop {
     parts.reserve(range_count(count));
     for (Index k = 0; k < range_count(count); ++k) parts.push_back(empty);
     (*this)(count, [&](Index begin, Index end) {
-      Part part = empty;  // on a thread's own stack, away from what others write
+      Part part = empty;  // on the thread's own stack, away from the data of other threads
       task(begin, end, part);
       parts[begin / length] = part;
     });
@@ -73,7 +74,7 @@ class RangeLoop {
   }
 
  private:
-  /// A task whatever its type, so that the threads' code is compiled once for all.
+  /// A task of any type, such that the code of the threads is compiled once.
   struct RangeTask {
     const void* task;
     void (*call)(const void* task, Index begin, Index end);
@@ -92,14 +93,15 @@ class RangeLoop {
   Crew* crew_ = nullptr;
 };
 
-/// Items that take about a microsecond each.
+/// For items that need about a microsecond each.
 using FixedRanges = RangeLoop<128>;
-/// Items that take some hundred nanoseconds each, to copy: a range takes much longer than a crew
-/// needs to hand it out, and a few thousand items still make one for every thread.
+/// For items that need some hundred nanoseconds each, for example copies. A range needs much more
+/// time than its distribution to a thread, and a few thousand items still make one range per
+/// thread.
 using SharedLoop = RangeLoop<512>;
 
-/// Calls task(ranges) with loops that all tasks of a call of the executor share. Where no loop has
-/// more than one range the executor is not called.
+/// Calls task(ranges) with loops that all tasks of one executor call share. If no loop has more
+/// than one range, the executor is not called.
 /// @param count  items of the longest loop.
 template <typename Executor, typename Task>
 void share_ranges(Executor& executor, Index count, const Task& task) {

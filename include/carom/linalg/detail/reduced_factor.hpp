@@ -13,20 +13,20 @@ namespace detail {
 
 /// Constants of invert_reduced_factor.
 struct ReducedFactorTuning {
-  /// Shares θ that are tried in turn [-].
+  /// Shares θ that are tried in this order [-].
   static constexpr double shares[] = {1, 0.9, 0.5, 0};
-  /// Least pivot where θ > 0 [-]. The pivots of a Schur complement of a matrix H ≥ I are at least
-  /// one; smaller ones show that what was left out of the reduction spoils it.
+  /// Least pivot for θ > 0 [-]. The pivots of a Schur complement of a matrix H ≥ I are at least
+  /// one. Smaller pivots show that the terms neglected in the reduction spoil it.
   static constexpr double least_pivot = 0.5;
 };
 
-/// C⁻¹ of the Cholesky factor C of A − θ B, with the largest share θ that leaves it definite
-/// enough.
+/// C⁻¹, where C is the Cholesky factor of A − θ B and θ is the largest share for which A − θ B is
+/// sufficiently positive definite.
 ///
 /// @param a, b     A ≥ I and B ≥ 0, size × size, in columns of lanes_above(size) numbers.
 /// @param factor   scratch of the same shape.
 /// @param inverse  C⁻¹ of the same shape, lower triangle written.
-/// @return  false when A is not positive definite, or holds NaN.
+/// @return  false when A is not positive definite or contains NaN.
 template <RealScalar Scalar>
 [[nodiscard]] bool invert_reduced_factor(const Scalar* a, const Scalar* b, Index size,
                                          Scalar* factor, Scalar* inverse) noexcept {

@@ -13,12 +13,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// u, half the distance from 1 to the next number: what one operation can be wrong by, relatively.
+/// u, half the distance from 1 to the next number: the largest relative rounding error of one
+/// operation.
 template <std::floating_point Scalar>
 inline constexpr Scalar unit_rounding = std::numeric_limits<Scalar>::epsilon() / 2;
 
-/// A number that `roundings` operations on numbers ≥ 0 have computed, raised to what it would have
-/// been at most without them. Zero stays zero; infinity and NaN stay what they are.
+/// An upper bound of the exact value of a number that was computed by `roundings` operations on
+/// numbers ≥ 0. Zero, infinity and NaN do not change.
 template <std::floating_point Scalar>
 [[nodiscard]] Scalar raised(const Scalar& computed, int roundings) noexcept {
   if (computed == Scalar(0)) return computed;
@@ -26,20 +27,20 @@ template <std::floating_point Scalar>
   return computed * factor + (std::numeric_limits<Scalar>::min)();
 }
 
-/// An upper bound of sum + a b, of numbers ≥ 0 that are upper bounds themselves. An a or b that is
-/// zero adds nothing; a product that underflows adds the smallest normal number.
+/// An upper bound of sum + a b for numbers ≥ 0 that are upper bounds themselves. If a or b is zero,
+/// nothing is added. If the product underflows, the smallest normal number is added.
 template <std::floating_point Scalar>
 [[nodiscard]] Scalar add_bounds(const Scalar& sum, const Scalar& a, const Scalar& b) noexcept {
   if (a == Scalar(0) || b == Scalar(0)) return sum;
   return raised(sum + a * b + (std::numeric_limits<Scalar>::min)(), 3);
 }
 
-/// A computed number with a bound on what rounding has done to it: |value − exact| ≤ error.
+/// A computed number with a bound on its rounding error: |value − exact| ≤ error.
 ///
-/// Each operation bounds its own rounding by u |result|, what underflow can take by the smallest
-/// normal number, and the rounding of the bound itself by a factor. A zero that is exact
-/// leaves the other number, or stays zero. Where the type's range ends the error is infinite or
-/// NaN.
+/// Each operation adds three bounds: its own rounding, u |result|; the loss by underflow, the
+/// smallest normal number; and the rounding of the error bound itself, a factor. An exact zero
+/// leaves the other operand unchanged in a sum and makes a product exactly zero. Where the range of
+/// the type ends, the error is infinite or NaN.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 struct RoundedNumber {
@@ -51,18 +52,18 @@ struct RoundedNumber {
   RoundedNumber(const Scalar& computed, const Scalar& bound) noexcept
       : value(computed), error(bound) {}
 
-  /// No less than |exact|.
+  /// An upper bound of |exact|.
   [[nodiscard]] Scalar most() const noexcept {
     return error == Scalar(0) ? std::abs(value) : raised(std::abs(value) + error, 2);
   }
-  /// No more than |exact|, and ≥ 0; NaN where the error is.
+  /// A lower bound of |exact|, ≥ 0. It is NaN if the error is NaN.
   [[nodiscard]] Scalar least() const noexcept {
     if (error == Scalar(0)) return std::abs(value);
     constexpr Scalar shrunk = 1 - 4 * unit_rounding<Scalar>;
     const Scalar low = std::abs(value) * shrunk - raised(error, 2);
     return low <= Scalar(0) ? Scalar(0) : low;
   }
-  /// No less than the exact number, and no less than zero.
+  /// An upper bound of max(exact, 0).
   [[nodiscard]] Scalar most_or_zero() const noexcept {
     if (error == Scalar(0)) return value <= Scalar(0) ? Scalar(0) : value;
     const Scalar high = value + raised(error, 4) + 2 * unit_rounding<Scalar> * std::abs(value);
@@ -114,12 +115,12 @@ template <std::floating_point Scalar>
 
 /// An upper bound of the Euclidean norm of numbers ≥ 0 that are upper bounds themselves.
 ///
-/// They are divided by the largest, so that no square leaves the type's range.
+/// All numbers are divided by the largest one, such that no square overflows or underflows.
 template <std::floating_point Scalar>
 [[nodiscard]] Scalar norm_of_bounds(const Scalar* bounds, Index count) noexcept {
   Scalar largest(0), squared(0);
   for (Index i = 0; i < count; ++i) {
-    if (!(bounds[i] <= largest)) largest = bounds[i];  // keeps NaN
+    if (!(bounds[i] <= largest)) largest = bounds[i];  // NaN stays NaN
     if (!(largest <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }

@@ -11,14 +11,14 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A number that carries first and second derivatives through a computation (forward mode): its
-/// value, its slopes along `Outer` directions a_i and `Inner` directions b_j, and the second
-/// derivatives along all pairs (a_i, b_j).
+/// A number with first and second derivatives (automatic differentiation in forward mode): its
+/// value, its first derivatives along `Outer` directions a_i and `Inner` directions b_j, and the
+/// second derivatives along all pairs (a_i, b_j).
 ///
-/// One run of a function fills an Inner×Outer block of its Hessian; a function of m arguments takes
-/// about m²/(2·Inner·Outer) runs. Comparisons compare values.
+/// One evaluation of a function computes an Inner×Outer block of its Hessian. The full Hessian of a
+/// function of m arguments needs about m²/(2·Inner·Outer) evaluations. Comparisons compare values.
 /// @tparam Inner  four doubles fill a register.
-/// @tparam Outer  0 is plain forward mode, `FirstOrder`: Inner slopes a run.
+/// @tparam Outer  0 is plain forward mode, `FirstOrder`: Inner first derivatives per evaluation.
 template <RealScalar Scalar, int Outer = 4, int Inner = 4>
 struct SecondOrder {
   using scalar_type = Scalar;
@@ -79,7 +79,7 @@ struct SecondOrder {
   }
   friend SecondOrder operator+(SecondOrder a, const SecondOrder& b) { return a += b; }
   friend SecondOrder operator-(SecondOrder a, const SecondOrder& b) { return a -= b; }
-  // With constants, which have no slopes.
+  // Operations with constants, whose derivatives are zero.
   template <std::convertible_to<Scalar> Number>
   friend SecondOrder operator*(const SecondOrder& a, const Number& constant) {
     const Scalar c = static_cast<Scalar>(constant);
@@ -185,34 +185,34 @@ struct SecondOrder {
     const Scalar t = tanh(x.value), slope = 1 - t * t;
     return chain(x, t, slope, -2 * t * slope);
   }
-  /// Not differentiable at zero, where slopes become infinite or NaN.
+  /// Not differentiable at zero, where the derivatives become infinite or NaN.
   friend SecondOrder sqrt(const SecondOrder& x) {
     using std::sqrt;
     const Scalar root = sqrt(x.value);
     const Scalar slope = Scalar(1) / (2 * root);
     return chain(x, root, slope, -slope / (2 * x.value));
   }
-  /// A constant exponent.
+  /// The exponent is a constant.
   friend SecondOrder pow(const SecondOrder& x, const Scalar& exponent) {
     using std::pow;
     return chain(x, pow(x.value, exponent), exponent * pow(x.value, exponent - 1),
                  exponent * (exponent - 1) * pow(x.value, exponent - 2));
   }
-  /// At zero the slope is taken from the right.
+  /// At zero the derivative from the right is used.
   friend SecondOrder abs(const SecondOrder& x) { return x.value < Scalar(0) ? -x : x; }
   friend SecondOrder hypot(const SecondOrder& x, const SecondOrder& y) {
     return sqrt(x * x + y * y);
   }
   friend SecondOrder atan2(const SecondOrder& y, const SecondOrder& x) {
     using std::abs, std::atan2;
-    // On either side of a diagonal the quotient stays at most one.
+    // The quotient is at most one on both sides of the diagonal |x| = |y|.
     SecondOrder angle = abs(x.value) > abs(y.value) ? atan(y / x) : -atan(x / y);
     angle.value = atan2(y.value, x.value);
     return angle;
   }
 };
 
-/// A number that carries `Inner` slopes.
+/// A number with `Inner` first derivatives.
 template <RealScalar Scalar, int Inner = 4>
 using FirstOrder = SecondOrder<Scalar, 0, Inner>;
 
@@ -223,7 +223,7 @@ inline constexpr bool enable_real_scalar<SecondOrder<Scalar, Outer, Inner>> = tr
 }  // namespace carom
 
 /// @cond
-/// What Eigen needs to know to keep these numbers in vectors.
+/// What Eigen requires to store these numbers in vectors.
 template <typename Scalar, int Outer, int Inner>
 struct Eigen::NumTraits<carom::SecondOrder<Scalar, Outer, Inner>>
     : Eigen::GenericNumTraits<carom::SecondOrder<Scalar, Outer, Inner>> {
@@ -249,7 +249,7 @@ struct Eigen::NumTraits<carom::SecondOrder<Scalar, Outer, Inner>>
   static int digits10() { return NumTraits<Scalar>::digits10(); }
 };
 
-/// Plain numbers mix with these in Eigen expressions.
+/// Lets Eigen expressions mix plain numbers with these numbers.
 template <typename Scalar, int Outer, int Inner, typename Operation>
 struct Eigen::ScalarBinaryOpTraits<carom::SecondOrder<Scalar, Outer, Inner>, Scalar, Operation> {
   using ReturnType = carom::SecondOrder<Scalar, Outer, Inner>;

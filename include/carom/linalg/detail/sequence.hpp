@@ -16,8 +16,8 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Memory for items of one size, whatever their type, aligned for the widest registers. Sequences
-/// of all types share its code, which is compiled once.
+/// Memory for items of one size and any type, aligned for the widest registers. Sequences of all
+/// types share this code, which is therefore compiled once.
 class ItemMemory {
  public:
   ItemMemory() noexcept = default;
@@ -32,8 +32,8 @@ class ItemMemory {
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
   }
-  /// Room for half as many items again as are wanted.
-  /// @pre  there is no room yet.
+  /// Allocates memory for 1.5 times the wanted count of items.
+  /// @pre  no memory is allocated yet.
   void allocate(Index count, std::size_t item_size) {
     const Index capacity = count + count / 2;
     if (count < 0 || capacity > PTRDIFF_MAX / Index(item_size)) {
@@ -42,13 +42,13 @@ class ItemMemory {
     items_ = Eigen::internal::aligned_malloc(std::size_t(capacity) * item_size);
     capacity_ = capacity;
   }
-  /// Takes copies of another memory's items.
-  /// @pre  there is room for them, and items are trivially copyable.
+  /// Copies the items of another memory.
+  /// @pre  the memory is large enough, and the items are trivially copyable.
   void copy(const ItemMemory& other, std::size_t item_size) noexcept {
     size_ = other.size_;
     if (size_ > 0) std::memcpy(items_, other.items_, std::size_t(size_) * item_size);
   }
-  /// Takes larger memory for trivially copyable items.
+  /// Moves trivially copyable items to larger memory.
   void enlarge(Index count, std::size_t item_size) {
     ItemMemory larger;
     larger.allocate(count, item_size);
@@ -62,9 +62,10 @@ class ItemMemory {
 
 }  // namespace detail
 
-/// Items side by side, counted by Index and aligned for the widest registers, as a std::vector that
-/// is quick to compile. It never gives memory back, and it allocates half as much again as it
-/// needs, so that problems of about the same size, one step after the other, need no new memory.
+/// A list of items in consecutive memory, counted by Index and aligned for the widest registers: a
+/// std::vector that compiles fast. It never frees memory when it shrinks, and it allocates 1.5
+/// times the needed memory. Problems of about the same size in consecutive steps therefore need no
+/// new memory.
 template <typename T>
 class Sequence : private detail::ItemMemory {
  public:
@@ -105,7 +106,7 @@ class Sequence : private detail::ItemMemory {
   [[nodiscard]] T& back() noexcept { return static_cast<T*>(items_)[size_ - 1]; }
   [[nodiscard]] const T& back() const noexcept { return static_cast<const T*>(items_)[size_ - 1]; }
 
-  /// Room for `count` items without a further allocation.
+  /// Reserves memory for `count` items.
   void reserve(Index count) {
     if (count <= capacity_) return;
     if constexpr (is_trivial) {
@@ -120,15 +121,15 @@ class Sequence : private detail::ItemMemory {
       swap(larger);
     }
   }
-  /// A new size; items that stay keep their values, new ones are T().
+  /// Sets a new size. Remaining items are unchanged, new ones are T().
   void resize(Index count) {
     reserve(count);
     for (; size_ > count; --size_) (*this)[size_ - 1].~T();
     for (; size_ < count; ++size_) ::new (static_cast<void*>(&(*this)[size_])) T();
   }
-  /// A new size, every item set to the value.
+  /// Sets a new size and assigns the value to each item.
   void assign(Index count, const T& value) {
-    const T given = value;  // which may be an item
+    const T given = value;  // the value may be an item of this sequence
     resize(count);
     for (T& item : *this) item = given;
   }
@@ -140,7 +141,7 @@ class Sequence : private detail::ItemMemory {
   }
   void push_back(const T& item) {
     if (size_ < capacity_) return append(item);
-    const T given = item;  // which may be one of those that move
+    const T given = item;  // the item may be one of those that move
     reserve(size_ + 1);
     append(given);
   }
@@ -156,8 +157,8 @@ class Sequence : private detail::ItemMemory {
  private:
   static constexpr bool is_trivial = std::is_trivially_copyable_v<T>;
 
-  /// One more item.
-  /// @pre  there is room for it.
+  /// Appends one item.
+  /// @pre  memory for it is reserved.
   void append(const T& item) {
     ::new (static_cast<void*>(&(*this)[size_])) T(item);
     ++size_;

@@ -13,15 +13,17 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Eigenvalues and vectors of a symmetric matrix, S = V diag(s) Vᵀ: reflections to tridiagonal
-/// form, then implicit QL steps with Wilkinson's shift, in memory that stays when sizes shrink.
+/// Eigenvalues and eigenvectors of a symmetric matrix, S = V diag(s) Vᵀ. Householder reflections
+/// reduce S to tridiagonal form, then implicit QL steps with Wilkinson's shift make it diagonal.
+/// The memory stays allocated when the size decreases.
 ///
 /// ```
 /// carom::SymmetricEigen<double> eigen;
 /// eigen.prepare(n);                                            // cold
 /// eigen.matrix() = s; if (eigen.solve()) use(eigen.values(), eigen.vectors());  // hot
 /// ```
-/// @tparam Size  n where the compiler knows it; then there is nothing to prepare, and no memory.
+/// @tparam Size  n if it is known at compile time; then prepare() is not needed and nothing
+///               allocates.
 /// @cite  golub2013matrix, sections 8.3.1 and 8.3.5
 template <RealScalar Scalar, int Size = Eigen::Dynamic>
 class SymmetricEigen {
@@ -31,14 +33,14 @@ class SymmetricEigen {
   using Vector = std::conditional_t<Size == Eigen::Dynamic, Growing<VectorX<Scalar>>,
                                     Eigen::Matrix<Scalar, Size, 1>>;
 
-  /// Takes the size n×n. Cold: allocates beyond the largest so far.
+  /// Sets the size n×n. Cold: allocates if n is larger than every size before.
   void prepare(Index size) requires(Size == Eigen::Dynamic) {
     matrix_.grow(size, size);
     vectors_.grow(size, size);
     for (auto* v : {&values_, &off_, &image_, &betas_}) v->grow(size);
   }
 
-  /// The matrix to decompose, all n² entries; overwritten by solve().
+  /// The matrix to decompose, all n² entries. solve() overwrites it.
   [[nodiscard]] Matrix& matrix() noexcept { return matrix_; }
 
   /// @return  false when the matrix is not finite.
@@ -47,7 +49,7 @@ class SymmetricEigen {
     using std::abs, std::ilogb, std::ldexp;
     if (!matrix_.allFinite()) return false;
     const Scalar largest = matrix_.size() > 0 ? matrix_.cwiseAbs().maxCoeff() : Scalar(0);
-    // Scales by a power of two where squares would overflow or vanish.
+    // Scales by a power of two where squares would overflow or underflow.
     int power = largest > Scalar(0) ? ilogb(largest) : 0;
     if (abs(power) <= std::numeric_limits<Scalar>::max_exponent / 8) power = 0;
     scale(matrix_, -power);
@@ -58,7 +60,8 @@ class SymmetricEigen {
     return true;
   }
 
-  /// Eigenvalues in no particular order [unit of S]; errors are roundings of the largest one.
+  /// Eigenvalues in no particular order [unit of S]. Their errors are of the order of the rounding
+  /// of the largest one.
   [[nodiscard]] const Vector& values() const noexcept { return values_; }
   /// Columns v_i, orthonormal.
   [[nodiscard]] const Matrix& vectors() const noexcept { return vectors_; }
@@ -75,8 +78,9 @@ class SymmetricEigen {
     }
   }
 
-  /// S = Q T Qᵀ, T in values_ and off_, Q in vectors_.
-  /// @param negligible  shorter columns count as zero: their squares may have vanished.
+  /// Reduces S = Q T Qᵀ. T is written to values_ and off_, Q to vectors_.
+  /// @param negligible  columns shorter than this count as zero, because their squares may
+  ///                    underflow.
   void make_tridiagonal(const Scalar& negligible) noexcept {
     using std::sqrt;
     const Index n = matrix_.rows();
@@ -153,7 +157,7 @@ class SymmetricEigen {
     }
   }
 
-  /// One implicit QL step on the rows low .. high.
+  /// One implicit QL step on the rows low to high.
   void step(Index low, Index high) noexcept {
     using std::sqrt;
     const Index n = matrix_.rows();
