@@ -209,10 +209,9 @@ set(CAROM_HEADERS
   include/carom/solvers/contact_solver_options.hpp
   include/carom/solvers/coulomb_derivative.hpp
   include/carom/solvers/derivative/closed_impulses.hpp
-  include/carom/solvers/derivative/data_products.hpp
+  include/carom/solvers/derivative/law_slope.hpp
+  include/carom/solvers/derivative/linearized_answer.hpp
   include/carom/solvers/derivative/linearized_hessian.hpp
-  include/carom/solvers/derivative/linearized_impulses.hpp
-  include/carom/solvers/derivative/linearized_islands.hpp
   include/carom/solvers/derivative/linearized_law.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/impulse_certificate.hpp
@@ -236,11 +235,9 @@ set(CAROM_HEADERS
   include/carom/solvers/sap_options.hpp
   include/carom/solvers/search/active_block.hpp
   include/carom/solvers/search/active_newton.hpp
-  include/carom/solvers/search/block_slopes.hpp
   include/carom/solvers/search/block_sweep.hpp
   include/carom/solvers/search/body_sweep.hpp
   include/carom/solvers/search/central_path.hpp
-  include/carom/solvers/search/chosen_parts.hpp
   include/carom/solvers/search/cone_path.hpp
   include/carom/solvers/search/coulomb_newton.hpp
   include/carom/solvers/search/dual_iterate.hpp
@@ -251,11 +248,9 @@ set(CAROM_HEADERS
   include/carom/solvers/search/judged_answer.hpp
   include/carom/solvers/search/judged_rounds.hpp
   include/carom/solvers/search/law_iterate.hpp
-  include/carom/solvers/search/law_slope.hpp
   include/carom/solvers/search/newton_walk.hpp
   include/carom/solvers/search/paced_limits.hpp
   include/carom/solvers/search/part_scales.hpp
-  include/carom/solvers/search/path_slope.hpp
   include/carom/solvers/search/proximal_law.hpp
   include/carom/solvers/search/proximal_newton.hpp
   include/carom/solvers/search/sap_tuning.hpp

@@ -71,8 +71,10 @@ inline namespace CAROM_ABI {
   prefix class ProjectedGradient<Scalar>;     \
   prefix class ProximalSolver<Scalar>
 
-#define CAROM_COMPILE_DERIVATIVES(prefix, Scalar) \
-  prefix class CoulombDerivative<Scalar>;         \
+#define CAROM_COMPILE_DERIVATIVES(prefix, Scalar)                           \
+  prefix class detail::LinearizedAnswer<detail::LinearizedHessian<Scalar>>; \
+  prefix class detail::LinearizedAnswer<detail::LinearizedLaw<Scalar>>;     \
+  prefix class CoulombDerivative<Scalar>;                                   \
   prefix class SapDerivative<Scalar>
 
 #define CAROM_COMPILE_INFEASIBILITY(prefix, Scalar)                                        \

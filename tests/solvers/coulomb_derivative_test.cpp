@@ -245,10 +245,14 @@ TEST_CASE("coulomb_derivative: on compliant contact under the convex law it is S
                    if (!derivative.one_sided().empty()) return;  // each may take another side
                    const Eigen::VectorXd by_velocity =
                        carom::testing::draw_matrix(source, problem.velocity_count(), 1);
+                   const Eigen::VectorXd by_impulse =
+                       carom::testing::draw_matrix(source, problem.impulse_count(), 1);
                    ProblemDifferential<double> found, expected;
                    found.set_zero(problem), expected.set_zero(problem);
-                   if (!derivative.pull_back(problem, by_velocity, found).converged()) return;
-                   if (!oracle.pull_back(problem, by_velocity, expected).converged()) return;
+                   if (!derivative.pull_back(problem, by_velocity, by_impulse, found).converged())
+                     return;
+                   if (!oracle.pull_back(problem, by_velocity, by_impulse, expected).converged())
+                     return;
                    const auto see = [&](const auto& one, const auto& other, const char* what) {
                      same.see((one - other).norm(),
                               carom::testing::by_conditioning(1e-7) * (1 + other.norm()), what);

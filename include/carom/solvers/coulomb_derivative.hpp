@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <type_traits>
 
 #include <Eigen/Core>
 
@@ -66,12 +65,7 @@ class CoulombDerivative {
   }
 
   /// Grows memory to the problem's size and pattern, so that the rest need not.
-  void prepare(const ContactProblem<Scalar>& problem) {
-    law_.take(problem);
-    velocity_.grow(problem.velocity_count());
-    response_.grow(problem.velocity_count());
-    impulse_.grow(problem.impulse_count());
-  }
+  void prepare(const ContactProblem<Scalar>& problem) { answer_.prepare(problem); }
 
   /// Linearises the problem at its solution and factors.
   /// @param velocity  v [m/s, rad/s], n_v, the solution as accurately as derivatives are wanted.
@@ -95,28 +89,32 @@ class CoulombDerivative {
 
   /// Where a block of the problem last linearised sits.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
-    return law_.slopes().boundary(block);
+    return answer_.law().slopes().boundary(block);
   }
   /// Numbers of the blocks on a boundary, in order; none where the derivative is the only one.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
-    return law_.slopes().one_sided();
+    return answer_.law().slopes().one_sided();
   }
 
   /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
   /// @param change           dθ, of the problem's sizes; R of rigid blocks does not matter.
   /// @param velocity_change  dv, written, n_v.
   /// @return  residual: share of the answer that refinement is expected to have left [-];
-  ///          iterations: right sides of the factor that the island took which took most.
+  ///          iterations: right sides that the factors of all islands were applied to.
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
                                    const ProblemDifferential<Scalar>& change,
-                                   VectorX<Scalar>& velocity_change) noexcept;
+                                   VectorX<Scalar>& velocity_change) noexcept {
+    return answer_.push_forward(problem, change, velocity_change, nullptr);
+  }
   /// The same, and dγ.
   /// @param impulse_change  dγ, written, impulse_count().
   SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
                                    const ProblemDifferential<Scalar>& change,
                                    VectorX<Scalar>& velocity_change,
-                                   VectorX<Scalar>& impulse_change) noexcept;
+                                   VectorX<Scalar>& impulse_change) noexcept {
+    return answer_.push_forward(problem, change, velocity_change, &impulse_change);
+  }
 
   /// Transposed Jacobian times vector: the gradient by all data of a scalar whose gradient by the
   /// solution is known.
@@ -127,174 +125,31 @@ class CoulombDerivative {
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,
                                 ProblemDifferential<Scalar>& gradient) noexcept {
-    law_.clear_right();
-    return pull_back_right(problem, by_velocity, gradient);
+    return answer_.pull_back(problem, by_velocity, nullptr, gradient);
   }
   /// The same for a scalar of the impulses, too.
   /// @param by_impulse  dc/dγ, impulse_count().
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,
                                 const VectorX<Scalar>& by_impulse,
-                                ProblemDifferential<Scalar>& gradient) noexcept;
+                                ProblemDifferential<Scalar>& gradient) noexcept {
+    return answer_.pull_back(problem, by_velocity, &by_impulse, gradient);
+  }
 
  private:
   template <typename Impulse>
   LinearizationReport<Scalar> linearize_at(const ContactProblem<Scalar>& problem,
                                            const VectorX<Scalar>& velocity,
                                            const Eigen::MatrixBase<Impulse>& impulse,
-                                           const Scalar& product) noexcept;
-  [[nodiscard]] SolveReport<Scalar> judge(
-      const typename detail::LinearizedLaw<Scalar>::Solved& solved) const noexcept;
-  SolveReport<Scalar> pull_back_right(const ContactProblem<Scalar>& problem,
-                                      const VectorX<Scalar>& by_velocity,
-                                      ProblemDifferential<Scalar>& gradient) noexcept;
+                                           const Scalar& product) noexcept {
+    CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+    prepare(problem);
+    return answer_.linearize(problem, velocity, options_, impulse, product);
+  }
 
   CoulombDerivativeOptions<Scalar> options_;
-  detail::LinearizedLaw<Scalar> law_;
-  Growing<VectorX<Scalar>> velocity_, impulse_, response_;
+  detail::LinearizedAnswer<detail::LinearizedLaw<Scalar>> answer_;
 };
-
-// --- implementation ---
-
-template <RealScalar Scalar>
-template <typename Impulse>
-LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize_at(
-    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
-    const Eigen::MatrixBase<Impulse>& impulse, const Scalar& product) noexcept {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  prepare(problem);
-  velocity_ = velocity;
-  impulse_ = impulse;
-  LinearizationReport<Scalar> report;
-  report.faulty_block = law_.linearize(
-      problem, velocity_, impulse_,
-      {.tolerance = options_.boundary_tolerance, .product = product, .law = options_.law});
-  if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
-  report.boundary_count = Index(one_sided().size());
-  report.status =
-      law_.factor(options_.tolerance) ? SolveStatus::converged : SolveStatus::no_progress;
-  return report;
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> CoulombDerivative<Scalar>::judge(
-    const typename detail::LinearizedLaw<Scalar>::Solved& solved) const noexcept {
-  SolveReport<Scalar> report;
-  report.iterations = solved.systems;
-  report.residual = solved.left;
-  report.residual_target = options_.tolerance;
-  report.error_bound = std::numeric_limits<Scalar>::infinity();
-  report.status =
-      solved.left <= options_.tolerance ? SolveStatus::converged : SolveStatus::no_progress;
-  if (!solved.finite) report.status = SolveStatus::not_finite;
-  return report;
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
-    const ContactProblem<Scalar>& problem, const ProblemDifferential<Scalar>& change,
-    VectorX<Scalar>& velocity_change) noexcept {
-  CAROM_EXPECTS(change.fits(problem) && velocity_.size() == problem.velocity_count());
-  velocity_change.resize(problem.velocity_count());
-  detail::push_bodies(problem, change, velocity_, velocity_change);
-  law_.clear_right();
-  problem.for_each_block_by_kind([&](const auto& view) {
-    using Rows = typename std::decay_t<decltype(view)>::Rows;
-    const Rows impulse = view.read(impulse_);
-    Rows excess = view.read(change.bias_velocity) -
-                  detail::push_jacobian(view, change, velocity_, impulse, velocity_change);
-    if (!view.law().rigid) excess -= impulse.cwiseProduct(view.read(change.regularization));
-    law_.visit(view.number(), [&](const auto& block, const auto& slope) {
-      using Numbers = std::decay_t<decltype(slope.by_lower)>;
-      Numbers moved, lower, upper;
-      for (int r = 0; r < view.rows(); ++r) {
-        const int place = block.place(r);
-        moved(place) = excess(r);
-        if constexpr (std::decay_t<decltype(view)>::capacity == 3) {
-          upper(place) = r < 2 ? change.friction(view.number()) : Scalar(0);
-        } else {
-          lower(place) = change.lower(view.first_row() + r);
-          upper(place) = change.upper(view.first_row() + r);
-        }
-      }
-      write_parts(
-          block,
-          slope.by_velocity * moved + slope.by_upper * upper + products(slope.by_lower, lower),
-          law_.right());
-    });
-  });
-  const auto numbers = as_span(velocity_change);
-  problem.whiten_momentum(numbers);
-  const auto solved = law_.template solve<false>(problem, velocity_change.data());
-  problem.unwhiten(numbers);
-  return judge(solved);
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
-    const ContactProblem<Scalar>& problem, const ProblemDifferential<Scalar>& change,
-    VectorX<Scalar>& velocity_change, VectorX<Scalar>& impulse_change) noexcept {
-  const SolveReport<Scalar> report = push_forward(problem, change, velocity_change);
-  impulse_change.resize(problem.impulse_count());
-  law_.for_each_row([&](Index row, Index place) { impulse_change(row) = law_.answer()[place]; });
-  return report;
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> CoulombDerivative<Scalar>::pull_back(
-    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& by_velocity,
-    const VectorX<Scalar>& by_impulse, ProblemDifferential<Scalar>& gradient) noexcept {
-  CAROM_EXPECTS(by_impulse.size() == problem.impulse_count());
-  law_.clear_right();
-  law_.for_each_row([&](Index row, Index place) { law_.right()[place] = by_impulse(row); });
-  return pull_back_right(problem, by_velocity, gradient);
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> CoulombDerivative<Scalar>::pull_back_right(
-    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& by_velocity,
-    ProblemDifferential<Scalar>& gradient) noexcept {
-  CAROM_EXPECTS(gradient.fits(problem) && by_velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(velocity_.size() == problem.velocity_count());
-  auto& lambda = response_;
-  lambda = by_velocity;
-  problem.whiten_momentum(as_span(lambda));
-  const auto solved = law_.template solve<true>(problem, lambda.data());
-  problem.unwhiten(as_span(lambda));
-  detail::pull_bodies(problem, velocity_, lambda, gradient);
-  problem.for_each_block_by_kind([&](const auto& view) {
-    using Rows = typename std::decay_t<decltype(view)>::Rows;
-    const Rows impulse = view.read(impulse_);
-    Rows pressed = Rows::Zero(), lower = pressed, upper = pressed;
-    law_.visit(view.number(), [&](const auto& block, const auto& slope) {
-      using Numbers = std::decay_t<decltype(slope.by_lower)>;
-      const Numbers z = read_parts(block, law_.answer());
-      const Numbers s = transposed_times(slope.by_velocity, z),
-                    by_upper = transposed_times(slope.by_upper, z);
-      for (int r = 0; r < view.rows(); ++r) {
-        const int place = block.place(r);
-        pressed(r) = s(place);
-        lower(r) = slope.by_lower(place) * z(place);
-        upper(r) = by_upper(place);
-      }
-    });
-    view.write(pressed, gradient.bias_velocity);
-    Rows weighed = -impulse.cwiseProduct(pressed);
-    if (view.law().rigid) weighed.setZero();
-    view.write(weighed, gradient.regularization);
-    if constexpr (std::decay_t<decltype(view)>::capacity == 3) {
-      gradient.friction(view.number()) = upper(0) + upper(1);
-      lower.setZero(), upper.setZero();
-    } else {
-      gradient.friction(view.number()) = Scalar(0);
-    }
-    view.write(lower, gradient.lower);
-    view.write(upper, gradient.upper);
-    detail::pull_jacobian(view, velocity_, lambda, impulse, pressed, gradient);
-  });
-  return judge(solved);
-}
 
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -27,7 +27,8 @@ struct SapDerivativeOptions {
   int product_limit = 2000;
 };
 
-/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂, bounds).
+/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂, bounds), and
+/// γ of the same.
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
 /// curvature G. linearize() factors H once; each product then takes one pair of triangular solves
@@ -65,33 +66,34 @@ class SapDerivative {
 
   /// Grows memory to the problem's size, so that the rest need not.
   void prepare(const ContactProblem<Scalar>& problem) {
-    impulses_.reserve(problem);
-    response_.grow(problem.velocity_count());
-    hessian_.prepare(problem, options_.factor_work_limit);
+    answer_.prepare(problem, options_.factor_work_limit);
   }
-  /// The same for the last problem a solver has seen, whose analysis is taken over with its
-  /// factor_work_limit: no order is sought twice.
+  /// The same for the last problem that a solver solved: copies its analysis and its
+  /// factor_work_limit, so that no order is computed twice.
   void prepare(const SapSolver<Scalar>& solver) {
-    hessian_.take_graph(solver.graph());
+    answer_.law().take_graph(solver.graph());
     options_.factor_work_limit = solver.options().factor_work_limit;
   }
 
   /// Linearises the problem at its solution and factors H.
   /// @param velocity  v [m/s, rad/s], n_v, the solution as accurately as derivatives are wanted.
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
-                                        const VectorX<Scalar>& velocity) noexcept;
+                                        const VectorX<Scalar>& velocity) noexcept {
+    prepare(problem);
+    return answer_.linearize(problem, velocity, options_);
+  }
 
   /// On which boundary of its regions a block of the problem last linearised is, if on any.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
-    return impulses_.boundary(block);
+    return answer_.law().boundary(block);
   }
   /// γ of a friction contact with its derivatives at fixed velocity.
   [[nodiscard]] const ImpulseDerivative<Scalar, 3>& friction_contact(Index block) const noexcept {
-    return impulses_.friction_contact(block);
+    return answer_.law().friction_contact(block);
   }
   /// γ of any other block with its derivatives at fixed velocity.
   [[nodiscard]] const BlockImpulseDerivative<Scalar>& other_block(Index block) const noexcept {
-    return impulses_.other_block(block);
+    return answer_.law().other_block(block);
   }
 
   /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
@@ -102,7 +104,17 @@ class SapDerivative {
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
                                    const ProblemDifferential<Scalar>& change,
-                                   VectorX<Scalar>& velocity_change) noexcept;
+                                   VectorX<Scalar>& velocity_change) noexcept {
+    return answer_.push_forward(problem, change, velocity_change, nullptr);
+  }
+  /// The same, and dγ.
+  /// @param impulse_change  dγ, written, impulse_count().
+  SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
+                                   const ProblemDifferential<Scalar>& change,
+                                   VectorX<Scalar>& velocity_change,
+                                   VectorX<Scalar>& impulse_change) noexcept {
+    return answer_.push_forward(problem, change, velocity_change, &impulse_change);
+  }
 
   /// Transposed Jacobian times vector: the gradient by all data of a scalar whose gradient by the
   /// solution is known.
@@ -112,66 +124,22 @@ class SapDerivative {
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,
-                                ProblemDifferential<Scalar>& gradient) noexcept;
+                                ProblemDifferential<Scalar>& gradient) noexcept {
+    return answer_.pull_back(problem, by_velocity, nullptr, gradient);
+  }
+  /// The same for a scalar of the impulses, too.
+  /// @param by_impulse  dc/dγ, impulse_count().
+  SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
+                                const VectorX<Scalar>& by_velocity,
+                                const VectorX<Scalar>& by_impulse,
+                                ProblemDifferential<Scalar>& gradient) noexcept {
+    return answer_.pull_back(problem, by_velocity, &by_impulse, gradient);
+  }
 
  private:
-  /// x ← H⁻¹ x, from momenta to velocities.
-  SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept {
-    return hessian_.apply_inverse(problem, options_.tolerance, options_.product_limit, x);
-  }
-
   SapDerivativeOptions<Scalar> options_;
-  detail::LinearizedHessian<Scalar> hessian_;
-  detail::LinearizedImpulses<Scalar> impulses_;
-  Growing<VectorX<Scalar>> response_;
+  detail::LinearizedAnswer<detail::LinearizedHessian<Scalar>> answer_;
 };
-
-// --- implementation ---
-
-template <RealScalar Scalar>
-LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
-    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  prepare(problem);
-  LinearizationReport<Scalar> report;
-  if (!velocity.allFinite() ||
-      !impulses_.differentiate(problem, velocity, options_.boundary_tolerance)) {
-    return report;
-  }
-  report.boundary_count = impulses_.boundary_count();
-  report.status =
-      hessian_.factor(problem, impulses_) ? SolveStatus::converged : SolveStatus::no_progress;
-  return report;
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> SapDerivative<Scalar>::push_forward(const ContactProblem<Scalar>& problem,
-                                                        const ProblemDifferential<Scalar>& change,
-                                                        VectorX<Scalar>& velocity_change) noexcept {
-  CAROM_EXPECTS(change.fits(problem) && impulses_.velocity().size() == problem.velocity_count());
-  const auto& velocity = impulses_.velocity();
-  velocity_change.resize(problem.velocity_count());
-  detail::push_bodies(problem, change, velocity, velocity_change);
-  impulses_.push(problem, change, velocity_change);
-  return apply_inverse(problem, velocity_change.data());
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
-    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& by_velocity,
-    ProblemDifferential<Scalar>& gradient) noexcept {
-  CAROM_EXPECTS(gradient.fits(problem) && by_velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(impulses_.velocity().size() == problem.velocity_count());
-  const auto& velocity = impulses_.velocity();
-  auto& lambda = response_;  // H⁻¹ dc/dv
-  lambda = by_velocity;
-  const SolveReport<Scalar> report = apply_inverse(problem, lambda.data());
-  detail::pull_bodies(problem, velocity, lambda, gradient);
-  gradient.lower.setZero();
-  gradient.upper.setZero();
-  impulses_.pull(problem, lambda, gradient);
-  return report;
-}
 
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -7,78 +7,108 @@
 #include <type_traits>
 
 #include "carom/solvers/derivative/closed_impulses.hpp"
+#include "carom/solvers/derivative/linearized_answer.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The law of a whole problem, Coulomb's or the convex one, linearised at a solution, in whitened
-/// velocities w = Lᵀ v:
+/// The law of a whole problem, Coulomb's or the convex one, linearised at a solution: P dγ + Q du
+/// of LinearizedAnswer with P + Q R of LawSlope for P; transposed,
 ///
-///     dw − Ĵᵀ dγ = a,    P dγ + Q Ĵ dw = b    of every block,
+///     y + Ĵᵀ Qᵀ z = a,    Pᵀ z − Ĵ y = b.
 ///
-/// and the transposed system y + Ĵᵀ Qᵀ z = a, Pᵀ z − Ĵ y = b. P is P + Q R of LawSlope.
-///
-/// What is held and has no R of its own is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of
-/// one sparse factor; the softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for
-/// some dγ, those of least norm remain, and rows that contradict each other are met in the mean.
+/// Rows that stick and have no R of their own are softened by ε w, which makes the matrix I + Ĵᵀ N
+/// Ĵ of one sparse factor; refinement removes the softness. Where impulses are not unique, Ĵᵀ dγ =
+/// 0 for some dγ, the solution of least norm remains, and rows that contradict each other are met
+/// in the mean.
 /// @note  Real-time safe once a problem of the size and pattern has been taken.
 template <RealScalar Scalar>
 class LinearizedLaw {
  public:
-  /// How one of the systems was solved.
-  struct Solved {
-    int systems = 0;  ///< right sides the factor was applied to
-    Scalar left = 0;  ///< what the last of them is expected to have left, relative [-]
-    bool finite = true;
-  };
+  using scalar_type = Scalar;
 
-  /// Takes on a problem, and grows memory to its size.
-  void take(const ContactProblem<Scalar>& problem);
+  /// Grows memory to a problem's size and pattern.
+  void prepare(const ContactProblem<Scalar>& problem);
 
   /// Linearises all blocks, as BlockSlopes::linearize().
-  template <typename Velocity, typename Impulse>
+  /// @param options  as CoulombDerivativeOptions.
+  /// @param product  κ of a point of the central path [J]; 0 for the law itself.
+  template <typename Velocity, typename Options, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
-                                const Impulse& impulse,
-                                const LinearizedPoint<Scalar>& point) noexcept {
-    return slopes_.linearize(problem, system_, velocity, impulse, point);
+                                const Options& options, const Impulse& impulse,
+                                const Scalar& product) noexcept {
+    tolerance_ = options.tolerance;
+    impulse_ = impulse;
+    return slopes_.linearize(
+        problem, system_, velocity, impulse_,
+        {.tolerance = options.boundary_tolerance, .product = product, .law = options.law});
   }
   /// Factors; false when a pivot fails.
-  /// @param tolerance  share of an answer that may be left without refinement.
-  [[nodiscard]] bool factor(const Scalar& tolerance) noexcept;
+  [[nodiscard]] bool factor(const ContactProblem<Scalar>& problem) noexcept;
 
   [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
-  /// Calls visit(block of parts, slope) of a block of the problem.
-  template <typename Visit>
-  decltype(auto) visit(Index block, Visit&& visit) const noexcept {
-    return slopes_.visit(system_, slopes_.place(block), visit);
-  }
-  /// Calls visit(row of the problem's impulses, place in parts).
-  template <typename Visit>
-  void for_each_row(Visit&& visit) const noexcept {
-    system_.rows().for_each_row(visit);
-  }
-  /// b of the systems, in parts.
-  [[nodiscard]] Scalar* right() noexcept { return right_.data(); }
-  void clear_right() noexcept { std::fill(right_.begin(), right_.end(), Scalar(0)); }
-  /// dγ or z of the last solve, in parts.
-  [[nodiscard]] const Scalar* answer() const noexcept { return parts_.data(); }
+  [[nodiscard]] Index boundary_count() const noexcept { return Index(slopes_.one_sided().size()); }
 
-  /// Solves one of the systems for the b of right(), which is used up.
-  /// @param x  a, out dw or y; of the problem's velocities.
+  // --- what LinearizedAnswer asks of a law ---
+
+  template <typename View>
+  [[nodiscard]] typename View::Rows impulse(const View& view) const noexcept {
+    return view.read(impulse_);
+  }
+  template <typename View>
+  [[nodiscard]] static bool is_soft(const View& view) noexcept {
+    return !view.law().rigid;
+  }
+  template <typename View>
+  void push(const View& view, const BlockData<typename View::Rows>& change,
+            VectorX<Scalar>& momentum) noexcept;
+  template <typename View>
+  [[nodiscard]] typename View::Rows impulse_change(const View& view,
+                                                   const VectorX<Scalar>&) const noexcept {
+    typename View::Rows result = View::Rows::Zero();
+    visit(view, [&](const auto& block, const auto&) {
+      const auto own = read_parts(block, parts_.data());
+      for (int r = 0; r < view.rows(); ++r) result(r) = own(block.place(r));
+    });
+    return result;
+  }
+  void clear_gradient() noexcept { std::fill(right_.begin(), right_.end(), Scalar(0)); }
+  template <typename View, typename Momentum>
+  void set_gradient(const View& view, const typename View::Rows& by_impulse, Momentum&) noexcept {
+    visit(view, [&](const auto& block, const auto&) {
+      for (int r = 0; r < view.rows(); ++r) {
+        right_[3 * block.first_part + block.place(r)] = by_impulse(r);
+      }
+    });
+  }
+  template <typename View, typename Lambda>
+  [[nodiscard]] BlockData<typename View::Rows> pull(const View& view, const Lambda&) const noexcept;
+
+  [[nodiscard]] const ContactGraph& graph() const noexcept { return system_.rows().graph(); }
+  [[nodiscard]] const Index* starts() const noexcept { return system_.rows().starts(); }
+  [[nodiscard]] Scalar* given() noexcept { return given_.data(); }
+  [[nodiscard]] const Scalar* solution() const noexcept { return sum_.data(); }
+  /// Solves one of the systems. b is lost.
+  /// @return  see CoulombDerivative::push_forward().
   template <bool Transposed>
-  Solved solve(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
+  SolveReport<Scalar> solve() noexcept;
 
  private:
   using Tuning = LinearizedLawTuning;
 
+  /// Calls visit(block of parts, slope) of a block of the problem.
+  template <typename View, typename Visit>
+  void visit(const View& view, Visit&& visit) const noexcept {
+    slopes_.visit(system_, slopes_.place(view.number()), visit);
+  }
   template <typename Visit>
   void for_each(Index island, Visit&& visit) const noexcept {
     const BlockIsland& own = system_.islands()[island];
     for (Index i = own.first_block; i < own.block_end; ++i) slopes_.visit(system_, i, visit);
   }
   template <bool Transposed>
-  void solve_island(Index island, Solved& solved) noexcept;
+  void solve_island(Index island, SolveReport<Scalar>& report) noexcept;
   /// Whether a and b of an island are rounding beside the solution.
   [[nodiscard]] bool is_rounding(Index island) const noexcept;
   template <bool Transposed>
@@ -88,6 +118,8 @@ class LinearizedLaw {
 
   BodySystem<Scalar> system_;
   BlockSlopes<Scalar> slopes_;
+  Growing<VectorX<Scalar>> impulse_;
+  Scalar tolerance_{0};
   // a, its rest, the unknown dw or y, and what is added to it, in vectors.
   Sequence<Scalar> given_, rest_, sum_, step_;
   // The same of b and dγ or z, in parts; Ĵ times the unknown and times what is added.
@@ -101,7 +133,8 @@ class LinearizedLaw {
 // --- implementation ---
 
 template <RealScalar Scalar>
-void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
+void LinearizedLaw<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
+  impulse_.grow(problem.impulse_count());
   system_.take(problem, false, false);
   slopes_.take(problem, system_);
   closed_.take(system_);
@@ -120,14 +153,61 @@ void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
 }
 
 template <RealScalar Scalar>
-bool LinearizedLaw<Scalar>::factor(const Scalar& tolerance) noexcept {
+template <typename View>
+void LinearizedLaw<Scalar>::push(const View& view, const BlockData<typename View::Rows>& change,
+                                 VectorX<Scalar>&) noexcept {
+  visit(view, [&](const auto& block, const auto& slope) {
+    using Numbers = std::decay_t<decltype(slope.by_lower)>;
+    Numbers moved, lower, upper;
+    for (int r = 0; r < view.rows(); ++r) {
+      const int place = block.place(r);
+      moved(place) = change.excess(r);
+      if constexpr (View::capacity == 3) {
+        upper(place) = r < 2 ? change.friction : Scalar(0);
+      } else {
+        lower(place) = change.lower(r);
+        upper(place) = change.upper(r);
+      }
+    }
+    write_parts(
+        block, slope.by_velocity * moved + slope.by_upper * upper + products(slope.by_lower, lower),
+        right_.data());
+  });
+}
+
+template <RealScalar Scalar>
+template <typename View, typename Lambda>
+auto LinearizedLaw<Scalar>::pull(const View& view, const Lambda&) const noexcept
+    -> BlockData<typename View::Rows> {
+  BlockData<typename View::Rows> result;
+  visit(view, [&](const auto& block, const auto& slope) {
+    using Numbers = std::decay_t<decltype(slope.by_lower)>;
+    const Numbers z = read_parts(block, parts_.data());
+    const Numbers by_excess = transposed_times(slope.by_velocity, z),
+                  by_upper = transposed_times(slope.by_upper, z);
+    for (int r = 0; r < view.rows(); ++r) {
+      const int place = block.place(r);
+      result.excess(r) = by_excess(place);
+      result.lower(r) = slope.by_lower(place) * z(place);
+      result.upper(r) = by_upper(place);
+    }
+  });
+  if constexpr (View::capacity == 3) {
+    result.friction = result.upper(0) + result.upper(1);
+    result.lower.setZero(), result.upper.setZero();
+  }
+  return result;
+}
+
+template <RealScalar Scalar>
+bool LinearizedLaw<Scalar>::factor(const ContactProblem<Scalar>&) noexcept {
   using std::sqrt;
   const Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar most = Scalar(Tuning::even_pivots) / sqrt(sqrt(rounding));
   bool regular = true;
   const auto even = [&](Index island, const Scalar& ratio) {  // whether one right side does
     lost_[island] = rounding * ratio;
-    return ratio <= most && lost_[island] <= tolerance;
+    return ratio <= most && lost_[island] <= tolerance_;
   };
   for (Index i = 0; i < system_.islands().size(); ++i) {
     direct_[i] = even(i, closed_.factor(system_, slopes_, i));
@@ -233,7 +313,7 @@ Scalar LinearizedLaw<Scalar>::correct(Index island, Scalar& total) noexcept {
 
 template <RealScalar Scalar>
 template <bool Transposed>
-void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept {
+void LinearizedLaw<Scalar>::solve_island(Index island, SolveReport<Scalar>& report) noexcept {
   const Scalar enough = Scalar(Tuning::enough) * std::numeric_limits<Scalar>::epsilon();
   const BlockIsland& own = system_.islands()[island];
   const Index first = 3 * own.first_part, count = 3 * (own.part_end - own.first_part);
@@ -255,7 +335,7 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
       if (k > 0) write_rest<Transposed>(island);
       Scalar total(0);
       const Scalar change = correct<Transposed>(island, total);
-      ++solved.systems;
+      ++report.iterations;
       if (!(total > Scalar(0))) return Scalar(0);
       if (even_[island]) return lost_[island];
       const Scalar now = change / total;
@@ -272,31 +352,20 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
     for (Index p = first; p < first + count; ++p) right_[p] -= left_[p];
     static_cast<void>(refine(Tuning::corrections));
   }
-  if (counts) solved.left = (std::max)(solved.left, left);
+  if (counts) report.residual = (std::max)(report.residual, left);
 }
 
 template <RealScalar Scalar>
 template <bool Transposed>
-auto LinearizedLaw<Scalar>::solve(const ContactProblem<Scalar>& problem, Scalar* x) noexcept
-    -> Solved {
-  const auto for_each_body = [&](const auto& visit) {
-    for (Index b = 0; b < problem.body_count(); ++b) {
-      const int slot = system_.rows().graph().slot_of(b);
-      if (slot < 0) continue;  // without blocks dw = a
-      const auto [start, size] = problem.body(b);
-      visit(x + start, system_.rows().starts()[slot], size);
-    }
-  };
-  for_each_body([&](const Scalar* from, Index place, Index size) {
-    std::copy_n(from, size, given_.data() + place);
-  });
+SolveReport<Scalar> LinearizedLaw<Scalar>::solve() noexcept {
   system_.follow();  // it may have been moved
-  Solved solved;
+  SolveReport<Scalar> report;
+  report.residual_target = tolerance_;
   const typename ClosedImpulses<Scalar>::Numbers numbers{given_.data(), right_.data(), sum_.data(),
                                                          parts_.data()};
   for (Index i = 0; i < system_.islands().size(); ++i) {
     if (!direct_[i]) {
-      solve_island<Transposed>(i, solved);
+      solve_island<Transposed>(i, report);
       continue;
     }
     if constexpr (Transposed) {
@@ -304,13 +373,11 @@ auto LinearizedLaw<Scalar>::solve(const ContactProblem<Scalar>& problem, Scalar*
     } else {
       closed_.solve(system_, slopes_, i, numbers);
     }
-    solved.systems += 1;
-    solved.left = (std::max)(solved.left, lost_[i]);
+    report.iterations += 1;
+    report.residual = (std::max)(report.residual, lost_[i]);
   }
-  for_each_body(
-      [&](Scalar* to, Index place, Index size) { std::copy_n(sum_.data() + place, size, to); });
-  solved.finite = Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite();
-  return solved;
+  report.status = report.residual <= tolerance_ ? SolveStatus::converged : SolveStatus::no_progress;
+  return report;
 }
 
 }  // namespace detail

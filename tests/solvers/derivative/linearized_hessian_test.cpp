@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/derivative/linearized_impulses.hpp"
+#include "carom/solvers/derivative/linearized_hessian.hpp"
 
 #include "carom/solvers/sap_derivative.hpp"
 
@@ -11,7 +11,7 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
-namespace linearized_impulses_test {
+namespace linearized_hessian_test {
 
 using carom::ContactProblem, carom::ProblemDifferential, carom::SapDerivative, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
@@ -34,7 +34,7 @@ void for_each_problem(int count, const Visit& visit) {
 
 }  // namespace
 
-TEST_CASE("linearized_impulses: each datum moves the solution as differences say",
+TEST_CASE("linearized_hessian: each datum moves the solution as differences say",
           "[solvers][derivative]") {
   int used = 0, crossed = 0, limited = 0;
   const int rounds = carom::testing::sweep(15, 30);
@@ -75,7 +75,7 @@ TEST_CASE("linearized_impulses: each datum moves the solution as differences say
   CHECK(crossed <= used / 50);
 }
 
-TEMPLATE_TEST_CASE("linearized_impulses: the two products are each other's transposes",
+TEMPLATE_TEST_CASE("linearized_hessian: the two products are each other's transposes",
                    "[solvers][law]", float, double) {
   using Scalar = TestType;
   for (const double limit : {1e12, 0.0}) {  // a factor, conjugate gradients
@@ -88,23 +88,25 @@ TEMPLATE_TEST_CASE("linearized_impulses: the two products are each other's trans
       auto w = draw_change(source, problem);
       draw_limits(source, problem, w);
       const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).template cast<Scalar>();
-      VectorX<Scalar> moved;
+      const VectorX<Scalar> g =
+          draw_matrix(source, problem.impulse_count(), 1).template cast<Scalar>();
+      VectorX<Scalar> moved, pushed;
       ProblemDifferential<Scalar> gradient;
       gradient.set_zero(problem);
-      static_cast<void>(derivative.push_forward(problem, w, moved));
-      static_cast<void>(derivative.pull_back(problem, u, gradient));
-      const Scalar size = u.norm() * moved.norm() +
+      static_cast<void>(derivative.push_forward(problem, w, moved, pushed));
+      static_cast<void>(derivative.pull_back(problem, u, g, gradient));
+      const Scalar size = u.norm() * moved.norm() + g.norm() * pushed.norm() +
                           gradient.regularization.cwiseProduct(w.regularization).norm() +
                           gradient.bias_velocity.norm() * w.bias_velocity.norm() +
                           gradient.matrices.cwiseProduct(w.matrices).norm();
-      identity.see(std::abs(u.dot(moved) - gradient.dot(w)),
+      identity.see(std::abs(u.dot(moved) + g.dot(pushed) - gradient.dot(w)),
                    rounding(limit > 0 ? 3000 : 200000, size));
     });
     identity.check(30);
   }
 }
 
-TEST_CASE("linearized_impulses: a motor at its limit does not respond to its target",
+TEST_CASE("linearized_hessian: a motor at its limit does not respond to its target",
           "[solvers][scene]") {
   // One mass m, a motor row γ = (v̂ − v)/R within ±b, so v = v* + γ/m.
   const double mass = 2, weight = 0.25, target = 3;
@@ -131,4 +133,4 @@ TEST_CASE("linearized_impulses: a motor at its limit does not respond to its tar
   }
 }
 
-}  // namespace linearized_impulses_test
+}  // namespace linearized_hessian_test
