@@ -13,7 +13,7 @@ template <RealScalar Scalar>
                                                      const Scalar& upper) noexcept {
   return lower <= y && y <= upper;
 }
-/// y, or the bound that it is beyond.
+/// y, or the bound that y exceeds.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE constexpr Scalar clamped(const Scalar& lower, const Scalar& y,
                                                     const Scalar& upper) noexcept {
@@ -22,11 +22,11 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// The box { γ ∈ ℝⁿ : lower ≤ γ ≤ upper }, bounds possibly infinite: limits, motors with an effort
-/// bound, dry joint friction. A convex set, not a cone in general.
+/// The box { γ ∈ ℝⁿ : lower ≤ γ ≤ upper } with possibly infinite bounds: limits, motors with a
+/// bounded effort, dry joint friction. It is a convex set, but in general not a cone.
 ///
-/// One row with bounds 0 and ∞ is the half line of a contact without friction; with −∞ and ∞ it is
-/// the whole line of an equality. ImpulseSet's intervals are boxes.
+/// One row with bounds 0 and ∞ is the half line of a contact without friction. One row with −∞ and
+/// ∞ is the whole line of an equality. The intervals of ImpulseSet are boxes.
 template <RealScalar Scalar, int Dimension>
 struct Box {
   using scalar_type = Scalar;

@@ -10,12 +10,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The convex law at a contact whose velocity answers to impulses, u = W γ + r: γ minimises
-/// ½ γᵀ W γ + rᵀγ over the friction cone, so that γ ⟂ u with u in the dual cone. A projection onto
-/// the cone in a metric that need not be diagonal.
+/// The convex law at a contact whose velocity depends on its impulse by u = W γ + r: γ minimises ½
+/// γᵀ W γ + rᵀγ over the friction cone. Then γ ⟂ u, and u is in the dual cone. The law is a
+/// projection onto the cone in a metric that need not be diagonal.
 ///
-/// It is built once from W and then solves for any r; the solution is unique.
-/// @note  Real-time safe: no allocation, no exception; a sliding contact takes a few steps of a
+/// The constructor needs only W; solve() then accepts any r. The solution is unique.
+/// @note  Real-time safe: no allocation, no exception; a sliding contact needs a few steps of a
 ///        bracketed Newton's method in one unknown.
 template <RealScalar Scalar>
 class ConvexInverseMass {
@@ -27,7 +27,7 @@ class ConvexInverseMass {
     axes_.turn_in(w_(2, 0), w_(2, 1), coupling_);
   }
 
-  /// @param free_velocity  r = u without impulse [m/s], finite.
+  /// @param free_velocity  r = u for γ = 0 [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a similar contact, or 0.
   /// @return  a sliding contact has uₙ = μ ‖uₜ‖.
@@ -72,9 +72,10 @@ class ConvexInverseMass {
     Scalar cosine = (axes_.cosine * equation.x[0] - axes_.sine * equation.x[1]) * length;
     Scalar sine = (axes_.sine * equation.x[0] + axes_.cosine * equation.x[1]) * length;
     Surface at = on_surface(r, friction, cosine, sine);
-    // Newton's method for the direction, uₜ along γₜ, takes out the rounding of the scalar
-    // equation. Each step has to gain, and a few bound the work. A larger turn [rad] is no
-    // rounding, and the curvature says little of it. Other values were not measured.
+    // Newton's method for the direction, with uₜ parallel to γₜ, removes the rounding error of the
+    // scalar equation. Each step must reduce the error, and the count of steps is small and
+    // bounded. A larger turn [rad] is not a rounding error, and the curvature is then not accurate.
+    // Other values were not measured.
     constexpr int steps = 3;
     constexpr double largest_turn = 0.1;
     for (int step = 0; step < steps; ++step) {
@@ -91,7 +92,7 @@ class ConvexInverseMass {
     }
     const Scalar tangent = friction * at.normal;
     const Scalar speed = at.speed > Scalar(0) ? at.speed : Scalar(0);
-    // u has uₙ = μ ‖uₜ‖, of which the larger entry is the more accurate one.
+    // The larger entry of u in uₙ = μ ‖uₜ‖ is the more accurate one.
     const Scalar risen = at.rise > Scalar(0) ? at.rise : Scalar(0);
     const Scalar slip = friction > Scalar(1) ? risen / friction : speed;
     return {{tangent * cosine, tangent * sine, at.normal},
@@ -100,14 +101,14 @@ class ConvexInverseMass {
             tangent > Scalar(0) ? speed / tangent : Scalar(0)};
   }
 
-  /// The best impulse on one line of the cone's surface.
+  /// The best impulse on one ray of the cone's surface.
   struct Surface {
     Scalar normal;     ///< γₙ
-    Scalar speed;      ///< of uₜ against γₜ
+    Scalar speed;      ///< of uₜ opposite to γₜ
     Scalar rise;       ///< uₙ
-    Scalar across;     ///< uₜ across γₜ, zero at the solution
+    Scalar across;     ///< uₜ perpendicular to γₜ, zero at the solution
     Scalar curvature;  ///< d across/dθ
-    Scalar rounding;   ///< in across
+    Scalar rounding;   ///< rounding error of across
   };
   [[nodiscard]] CAROM_DEVICE Surface on_surface(const Vector3<Scalar>& r, const Scalar& friction,
                                                 const Scalar& cosine,
@@ -121,7 +122,7 @@ class ConvexInverseMass {
     const Scalar normal = metric > Scalar(0) && pull > Scalar(0) ? pull / metric : Scalar(0);
     const Scalar u0 = r(0) + normal * wd0, u1 = r(1) + normal * wd1;
     const Scalar across = u1 * cosine - u0 * sine, along = u0 * cosine + u1 * sine;
-    // d/dθ of across = t⊥·(W d γₙ + r), with d′ = μ t⊥ and γₙ following.
+    // d/dθ of across = t⊥·(W d γₙ + r), with d′ = μ t⊥; γₙ depends on θ too.
     const Scalar bent =
         friction * (xx * sine * sine - 2 * xy * sine * cosine + yy * cosine * cosine);
     const Scalar turned = wd1 * cosine - wd0 * sine;
@@ -143,12 +144,12 @@ class ConvexInverseMass {
   Scalar coupling_[2];                 ///< W_tn in the axes of W_tt
 };
 
-/// The convex law at a contact whose force answers to the motion of its anchor, λ = l + G w: w
-/// minimises ½ wᵀ G w + lᵀw over the dual cone, so that λ ⟂ w with λ in the friction cone.
+/// The convex law at a contact whose force depends on the motion of its anchor by λ = l + G w: w
+/// minimises ½ wᵀ G w + lᵀw over the dual cone. Then λ ⟂ w, and λ is in the friction cone.
 ///
-/// The dual of a friction cone is the friction cone of coefficient 1/μ. The problem is therefore
-/// that of ConvexInverseMass with W = G and r = l, in which force and motion change places.
-/// @note  Real-time safe: no allocation, no exception.
+/// The dual of a friction cone with coefficient μ is the friction cone with coefficient 1/μ. The
+/// problem is therefore that of ConvexInverseMass with W = G and r = l; force and motion change
+/// places.
 template <RealScalar Scalar>
 class ConvexGain {
  public:
@@ -157,16 +158,16 @@ class ConvexGain {
   CAROM_DEVICE explicit ConvexGain(const SquareMatrix<Scalar, 3>& gain) noexcept
       : smooth_(gain), rough_(gain) {}
 
-  /// @param held   l = λ of an anchor at rest [N], finite.
-  /// @param friction  μ [-], ≥ 0; outside [ε, 1/ε] the nearer end stands for it, ε being the
-  ///                  rounding of the type.
+  /// @param held   l = λ for w = 0 [N], finite.
+  /// @param friction  μ [-], ≥ 0. Outside [ε, 1/ε] the nearer bound is used; ε is the rounding of
+  ///                  the type.
   /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a similar contact, or 0.
   /// @return  λ as impulse, w as velocity; a sliding contact has wₙ = μ ‖wₜ‖.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& held, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
-    // Without friction both laws are the same, and the dual cone is a half space.
+    // Without friction both laws are equal, and the dual cone is a half space.
     if (!(friction > Scalar(0))) return smooth_.solve(held, friction);
     const Scalar tangent = sqrt(held(0) * held(0) + held(1) * held(1));
     if (tangent <= friction * held(2)) {
@@ -189,7 +190,7 @@ class ConvexGain {
 
  private:
   CoulombGain<Scalar> smooth_;       ///< solves contacts without friction
-  ConvexInverseMass<Scalar> rough_;  ///< of G, on the dual cone
+  ConvexInverseMass<Scalar> rough_;  ///< with W = G, on the dual cone
 };
 
 }  // namespace CAROM_ABI

@@ -9,11 +9,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Coulomb's law at a contact whose velocity answers to impulses, u = W γ + r.
+/// Coulomb's law at a contact whose velocity depends on its impulse by u = W γ + r.
 ///
-/// It is built once from W and then solves for any r; a solution always exists. Where there are
+/// The constructor needs only W; solve() then accepts any r. A solution always exists. If there are
 /// several (strong coupling and friction), stick is preferred to open, and open to slide.
-/// @note  Real-time safe: no allocation, no exception; a sliding contact takes a few steps of a
+///
+/// The steps: (1) compute the impulse for u = 0; if it is in the cone, the contact sticks. (2) If
+/// c = −rₙ/W_nn ≤ 0, the contact is open. (3) Otherwise it slides, and SlidingEquation is solved
+/// for α = ‖uₜ‖/‖γₜ‖.
+/// @note  Real-time safe: no allocation, no exception; a sliding contact needs a few steps of a
 ///        bracketed Newton's method in one unknown.
 /// @cite  bonnefon2011quartic, section 3, whose quartic equation is solved here in another form.
 template <RealScalar Scalar>
@@ -27,7 +31,7 @@ class CoulombInverseMass {
     axes_.turn_in(-w_(2, 0) * inverse, -w_(2, 1) * inverse, b_);
   }
 
-  /// @param free_velocity  r = u without impulse [m/s], finite.
+  /// @param free_velocity  r = u for γ = 0 [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a similar contact, or 0.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
@@ -63,10 +67,10 @@ class CoulombInverseMass {
   Scalar b_[2];                       ///< −W_nt/W_nn in these axes
 };
 
-/// Coulomb's law at a contact whose force answers to the motion of its anchor, λ = l + G w.
+/// Coulomb's law at a contact whose force depends on the motion of its anchor by λ = l + G w.
 ///
-/// The same law as CoulombInverseMass with W = G⁻¹ and r = −W l, without the inverse: a sliding
-/// contact needs G's tangential part alone.
+/// The law is that of CoulombInverseMass with W = G⁻¹ and r = −W l, but the inverse is not
+/// computed. A sliding contact needs only the tangential part of G.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
 class CoulombGain {
@@ -80,7 +84,7 @@ class CoulombGain {
     b_[1] = coupling_[1] / axes_.low;
   }
 
-  /// @param held   l = λ of an anchor at rest [N], finite.
+  /// @param held   l = λ for w = 0 [N], finite.
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a similar contact, or 0.
   /// @return  λ as impulse, w as velocity.
@@ -116,7 +120,7 @@ class CoulombGain {
   [[nodiscard]] CAROM_DEVICE const SquareMatrix<Scalar, 3>& gain() const noexcept { return g_; }
 
  private:
-  /// λ = 0: w = −G⁻¹ l.
+  /// Open contact, λ = 0: w = −G⁻¹ l.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> open(
       const detail::SlidingEquation<Scalar>& slide) const noexcept {
     const Scalar normal = -slide.c / (g_(2, 2) - (b_[0] * coupling_[0] + b_[1] * coupling_[1]));

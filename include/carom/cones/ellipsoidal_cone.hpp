@@ -12,9 +12,10 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Cone whose section is an ellipsoid: ℱ = { γ : Σ (γ_i/μ_i)² ≤ γₙ², γₙ ≥ 0 }, the normal being
-/// entry 2 and i running over the others in order. Dimension 3 is friction that differs by
-/// direction; 4 adds a spinning moment, 6 the full wrench (force t₁, t₂, n; moment t₁, t₂, n).
+/// Cone whose section is an ellipsoid: ℱ = { γ : Σ (γ_i/μ_i)² ≤ γₙ², γₙ ≥ 0 }. The normal is entry
+/// 2, and i runs over the other entries in order. Dimension 3: friction that depends on the
+/// direction. Dimension 4: also a spinning moment. Dimension 6: the full wrench (force t₁, t₂, n;
+/// moment t₁, t₂, n).
 template <RealScalar Scalar, int Dimension>
 struct EllipsoidalCone {
   static_assert(Dimension >= 3, "the contact triple (t1, t2, n) comes first");
@@ -26,30 +27,30 @@ struct EllipsoidalCone {
   Vector<Scalar, Dimension - 1> friction;
 };
 
-/// Friction that differs between the two tangents.
+/// Friction that is different in the two tangents.
 template <RealScalar Scalar>
 using EllipticCone = EllipsoidalCone<Scalar, 3>;
 
-/// Tangents and spinning moment on one ellipsoid.
+/// Tangents and spinning moment in one ellipsoid.
 template <RealScalar Scalar>
 using EllipsoidalTorsionalCone = EllipsoidalCone<Scalar, 4>;
 
-/// Force and moment on one ellipsoid.
+/// Force and moment in one ellipsoid.
 template <RealScalar Scalar>
 using EllipsoidalRollingCone = EllipsoidalCone<Scalar, 6>;
 
 namespace detail {
 
-/// The type the section is computed in: squares of μ R y leave the range of float.
+/// The type in which the section is computed: squares of μ R y leave the range of float.
 template <typename Scalar>
 using EllipsoidWork = std::conditional_t<std::is_same_v<Scalar, float>, double, Scalar>;
 
-/// An ellipsoidal cone of any dimension, so that one function serves all of them.
+/// An ellipsoidal cone of any dimension, such that one function serves all of them.
 struct EllipsoidLayout {
   int dimension;
 };
 
-/// Everything that one projection needs, with y and R brought to order one.
+/// The data of one projection, with y and R scaled to order one.
 /// @tparam Room  the largest number of tangents.
 template <typename Scalar, int Room = 5>
 struct EllipsoidProjection {
@@ -57,7 +58,8 @@ struct EllipsoidProjection {
   Scalar friction[Room], weights[Room];
   EllipsoidSection<Scalar, Room> section;
   ConeRegion region = ConeRegion::slide;
-  bool only_drops = false;  ///< slide that only loses the entries of directions without friction
+  /// a slide that only sets the entries of directions without friction to zero
+  bool only_drops = false;
 
   CAROM_DEVICE static constexpr int entry(int tangent) noexcept {
     return tangent < 2 ? tangent : tangent + 1;
@@ -97,7 +99,7 @@ struct EllipsoidProjection {
   }
 
   /// Writes the nearest point.
-  /// @param given  y as it was given.
+  /// @param given  the original y.
   template <typename Given>
   CAROM_DEVICE void write_point(const Given* given, Given* point) const noexcept {
     const int dimension = tangent_count + 1;
@@ -155,8 +157,7 @@ struct EllipsoidProjection {
   }
 };
 
-/// Calls act with the EllipsoidProjection of y, computed in a wider type where the numbers ask for
-/// it.
+/// Calls act with the EllipsoidProjection of y, computed in a wider type if the numbers require it.
 template <int Entries, typename Scalar, typename Act>
 CAROM_DEVICE void with_projection(const EllipsoidLayout& cone, const Scalar* friction,
                                   const Scalar* weights, const Scalar* y, const Act& act) noexcept {
@@ -171,7 +172,7 @@ CAROM_DEVICE void with_projection(const EllipsoidLayout& cone, const Scalar* fri
 
 }  // namespace detail
 
-/// Whether γ lies in the cone: ‖(γ_i/μ_i)‖ ≤ γₙ. In a direction without friction γ must be zero.
+/// Whether γ is in the cone: ‖(γ_i/μ_i)‖ ≤ γₙ. In a direction without friction γ must be zero.
 /// @param slack  absolute allowance, on γₙ and on every γ_i [unit of γ], ≥ 0.
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] bool contains(const EllipsoidalCone<Scalar, Dimension>& cone,
@@ -187,7 +188,7 @@ template <RealScalar Scalar, int Dimension>
   return impulse(2) >= -slack && reach.stableNorm() <= impulse(2) + slack;
 }
 
-/// Whether u lies in the dual cone { u : ‖(μ_i u_i)‖ ≤ uₙ }, up to slack [unit of u].
+/// Whether u is in the dual cone { u : ‖(μ_i u_i)‖ ≤ uₙ }, up to slack [unit of u].
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] bool in_dual(const EllipsoidalCone<Scalar, Dimension>& cone,
                            const Vector<Scalar, Dimension>& u, Scalar slack = 0) noexcept {

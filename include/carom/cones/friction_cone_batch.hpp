@@ -42,16 +42,16 @@ struct FrictionConeBatch {
 
 namespace detail {
 
-/// As many numbers as one register holds under the caller's compiler flags; one where Eigen does
-/// not vectorise. Arithmetic on it is Eigen's (padd, pmul, ...), but for the two functions below,
-/// where Eigen's version costs more than the instruction the processor has.
+/// As many numbers as one register contains under the caller's compiler flags; one number if Eigen
+/// does not vectorise. Arithmetic on it uses Eigen's functions (padd, pmul, ...). The two functions
+/// below are exceptions, because Eigen's version is slower than the processor's instruction.
 template <RealScalar Scalar>
 using WholeRegister = typename Eigen::internal::packet_traits<Scalar>::type;
 
 template <RealScalar Scalar>
 inline constexpr Index register_size = Eigen::internal::packet_traits<Scalar>::size;
 
-/// √x in every lane, correctly rounded where the processor has the instruction.
+/// √x of each number, correctly rounded if the processor has the instruction.
 template <RealScalar Scalar>
 [[nodiscard]] WholeRegister<Scalar> square_root(const WholeRegister<Scalar>& x) noexcept {
 #ifdef EIGEN_VECTORIZE_AVX512
@@ -61,7 +61,7 @@ template <RealScalar Scalar>
   return Eigen::internal::psqrt(x);
 }
 
-/// Whether low ≤ smallest and largest ≤ high in every lane; false where a number is NaN.
+/// Whether low ≤ smallest and largest ≤ high for all numbers; false if a number is NaN.
 template <RealScalar Scalar>
 [[nodiscard]] bool all_within(const WholeRegister<Scalar>& smallest,
                               const WholeRegister<Scalar>& largest, Scalar low,
@@ -82,17 +82,17 @@ template <RealScalar Scalar>
   return !predux_any(pandnot(ptrue(within), within));
 }
 
-/// The projections of as many contacts as a register holds, without branches.
+/// The projections of one register of contacts, without branches.
 ///
-/// With k = s/(r d) in the letters of ConeNumbers, cut at 0, the three regions are one clamp:
-/// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ; outside it is the
-/// reverse.
+/// With k = max(s/(r d), 0) in the notation of ConeNumbers, the three regions are one clamp:
+/// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ; outside it both
+/// inequalities are reversed.
 template <typename Scalar>
 struct RegisterProjection {
   WholeRegister<Scalar> tangent1, tangent2, normal;
-  bool safe;  ///< whether squares and products stayed in range in every lane.
+  bool safe;  ///< whether squares and products of all contacts stayed in range.
 
-  /// Inputs of as many contacts as a register holds.
+  /// Inputs of one register of contacts.
   struct Inputs {
     WholeRegister<Scalar> y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared;
   };
@@ -114,13 +114,14 @@ struct RegisterProjection {
     tangent1 = pmul(scale, y1);
     tangent2 = pmul(scale, y2);
     normal = pmax(yn, pmul(ratio, tangent_norm));
-    // The sum carries NaN along and the overflow of every product and of the quotient.
+    // The sum propagates NaN and the overflow of each product and of the quotient.
     safe = all_within<Scalar>(pmin(tangent_squared, product), padd(product, signed_ratio),
                               safe_low<Scalar>, 1 / safe_low<Scalar>);
   }
 };
 
-/// Reads per-contact numbers into a register; the sharing is known at compile time.
+/// Reads numbers per contact into a register. Whether one number is shared is known at compile
+/// time.
 template <bool Shared, typename Scalar>
 [[nodiscard]] WholeRegister<Scalar> load_register(const Scalar* data, Index i) noexcept {
   if constexpr (Shared) {
@@ -130,7 +131,8 @@ template <bool Shared, typename Scalar>
   }
 }
 
-/// The contacts [begin, end) of a batch one by one: the tail, and numbers out of range.
+/// Projects the contacts [begin, end) of a batch one by one: the last ones, and numbers out of
+/// range.
 template <RealScalar Scalar>
 void project_one_by_one(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>& point,
                         Index begin, Index end) noexcept {
@@ -154,7 +156,7 @@ template <bool SharedFriction, bool SharedWeights, RealScalar Scalar>
 void project_registers(const FrictionConeBatch<Scalar>& batch,
                        const TripleArrays<Scalar>& point) noexcept {
   using Eigen::internal::ploadu, Eigen::internal::pset1, Eigen::internal::pstoreu;
-  // Register stores may alias anything: without these copies every pass reads the pointers again.
+  // Register stores may alias any memory: without these copies each pass reads the pointers again.
   const TripleArrays<const Scalar> y = batch.impulse;
   const TripleArrays<Scalar> out = point;
   const Scalar* const mu = batch.friction.data;
@@ -183,11 +185,11 @@ void project_registers(const FrictionConeBatch<Scalar>& batch,
 
 /// Projects every trial impulse of a batch onto its friction cone, several per instruction.
 ///
-/// Agrees with project(cone, weights, y) to a few roundings; the vector width is what Eigen uses
-/// under the caller's compiler flags.
+/// The result agrees with project(cone, weights, y) up to a few roundings. Eigen chooses the vector
+/// width from the caller's compiler flags.
 /// @param batch  inputs; arrays hold `count` numbers, any alignment.
-/// @param point  where the projections go; may be the very arrays of batch.impulse, but must not
-///               overlap them shifted.
+/// @param point  written: the projections. It may be exactly the arrays of batch.impulse, but must
+///               not overlap them with a shift.
 /// @pre   friction ≥ 0, softness ≥ 0, weights > 0 and not subnormal, impulses finite.
 /// @note  Real-time safe: no allocation, no exception, constant work per contact.
 template <RealScalar Scalar>

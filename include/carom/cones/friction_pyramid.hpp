@@ -9,8 +9,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Four-sided pyramid { γ ∈ ℝ³ : |γ_t₁| ≤ m γₙ, |γ_t₂| ≤ m γₙ }, faces normal to the tangents.
-/// The weights of the two tangents may differ.
+/// Four-sided pyramid { γ ∈ ℝ³ : |γ_t₁| ≤ m γₙ, |γ_t₂| ≤ m γₙ } with faces normal to the tangents.
+/// The weights of the two tangents may be different.
 template <RealScalar Scalar>
 struct FrictionPyramid {
   using scalar_type = Scalar;
@@ -27,14 +27,14 @@ template <RealScalar Scalar>
   return {cone.half_width, cone.half_width};
 }
 
-/// The pyramid inside the friction cone, touching it along its edges: m = μ/√2.
+/// The pyramid inside the friction cone. It touches the cone at its edges: m = μ/√2.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE constexpr FrictionPyramid<Scalar> make_inner_pyramid(
     Scalar friction) noexcept {
   return {friction * std::numbers::sqrt2_v<Scalar> / 2};
 }
 
-/// The pyramid around the friction cone, touching it along its faces: m = μ.
+/// The pyramid around the friction cone. It touches the cone at its faces: m = μ.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE constexpr FrictionPyramid<Scalar> make_outer_pyramid(
     Scalar friction) noexcept {

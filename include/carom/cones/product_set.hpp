@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The product F₁ × … × F_k of sets over the same scalar, entries one after the other.
+/// The product F₁ × … × F_k of sets over the same scalar. Their entries are concatenated.
 template <ConvexSetLike First, ConvexSetLike... Rest>
 struct ProductSet {
   using scalar_type = typename First::scalar_type;
@@ -23,7 +23,7 @@ struct ProductSet {
 
 namespace detail {
 
-/// Calls visit(factor, start) for every factor, start being its first entry.
+/// Calls visit(factor, start) for each factor; start is its first entry.
 template <typename... Sets, typename Visit>
 constexpr void for_each_factor(const ProductSet<Sets...>& product, Visit&& visit) noexcept {
   int start = 0;
@@ -34,7 +34,7 @@ constexpr void for_each_factor(const ProductSet<Sets...>& product, Visit&& visit
       product.factors);
 }
 
-/// The entries of x that belong to a factor.
+/// The entries of x of one factor.
 template <typename Set>
 [[nodiscard]] SetVector<Set> entries_of(const Set&, const auto& x, int start) noexcept {
   return x.template segment<Set::dimension>(start);
@@ -66,7 +66,8 @@ template <ConvexConeLike... Cones>
   return inside;
 }
 
-/// Projection factor by factor. Region: stick or separate when all factors agree on it, else slide.
+/// Projection factor by factor. The region is stick or separate if all factors agree on it,
+/// otherwise slide.
 /// @note  Real-time safe when the factors are.
 template <typename... Sets>
 [[nodiscard]] CAROM_DEVICE

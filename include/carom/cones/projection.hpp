@@ -6,11 +6,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Where a trial impulse lies relative to its cone, and thus the contact mode it implies.
+/// The position of a trial impulse relative to its cone, which determines the contact mode.
 enum class ConeRegion {
   stick,     ///< In the set: the projection is the identity.
-  slide,     ///< Outside the set and its polar: lands on the surface.
-  separate,  ///< In the polar cone: lands on the apex.
+  slide,     ///< Outside the set and its polar cone: the projection is on the surface.
+  separate,  ///< In the polar cone: the projection is the apex.
 };
 
 /// The region as a word for messages and files.
@@ -26,30 +26,30 @@ enum class ConeRegion {
   return "unknown";
 }
 
-/// Result of project(): the nearest point and the branch that produced it.
+/// Result of project(): the nearest point and the region of the trial impulse.
 template <RealScalar Scalar, int Dimension>
 struct ConeProjection {
   Vector<Scalar, Dimension> point;  ///< P(y) [same unit as y].
   ConeRegion region;
 };
 
-/// Result of solving one friction contact: impulse and velocity that obey its law together.
+/// Solution of one friction contact: impulse and velocity that satisfy its law together.
 ///
-/// Under Coulomb's law: open, γ = 0 and uₙ ≥ 0; stick, u = 0 and ‖γₜ‖ ≤ μ γₙ; slide, uₙ = 0 and
-/// γₜ = −μ γₙ uₜ/‖uₜ‖. Under the convex law a contact that slides has uₙ = μ ‖uₜ‖ instead.
+/// Coulomb's law: open, γ = 0 and uₙ ≥ 0; stick, u = 0 and ‖γₜ‖ ≤ μ γₙ; slide, uₙ = 0 and γₜ = −μ
+/// γₙ uₜ/‖uₜ‖. Under the convex law a sliding contact has uₙ = μ ‖uₜ‖ instead.
 template <RealScalar Scalar>
 struct ContactOutcome {
   Vector3<Scalar> impulse;   ///< γ [N·s]; a force [N] where the law links forces and velocities.
   Vector3<Scalar> velocity;  ///< u [m/s].
   ConeRegion region;         ///< stick, slide, or separate for an open contact.
-  Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of a sliding contact, else 0; a guess for a similar one.
+  Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of a sliding contact, else 0; a guess for a similar contact.
 };
 
-/// A vector of the space a set lives in.
+/// A vector of the space of a set.
 template <typename Set>
 using SetVector = Vector<typename Set::scalar_type, Set::dimension>;
 
-/// A matrix of that space.
+/// A square matrix of this space.
 template <typename Set>
 using SetMatrix = SquareMatrix<typename Set::scalar_type, Set::dimension>;
 

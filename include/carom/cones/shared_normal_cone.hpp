@@ -11,7 +11,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Consecutive entries of a vector whose norm the shared normal entry bounds.
+/// Consecutive entries of a vector. Their norm is bounded by the shared normal entry.
 struct ConeBlock {
   int start;
   int size;
@@ -19,9 +19,9 @@ struct ConeBlock {
 
 // clang-format off
 
-/// A cone whose blocks are each bounded by a multiple of one normal entry:
-/// ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }. Planar cone, pyramid, torsional and rolling cones
-/// are of this kind; bounds(cone) gives their μ_b. The functions below serve them all.
+/// A cone with one normal entry and several blocks: ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }.
+/// Planar cone, pyramid, torsional and rolling cones have this form; bounds(cone) returns their
+/// μ_b. The functions below serve all of them.
 template <typename Cone>
 concept SharedNormalCone =
     RealScalar<typename Cone::scalar_type> &&
@@ -35,14 +35,15 @@ concept SharedNormalCone =
 
 namespace detail {
 
-/// Where the entries of such a cone stand, so that one function serves all of them.
+/// The places of the entries of such a cone, such that one function serves all of them.
 template <int Blocks>
 struct ConeLayout {
   int dimension, normal_index, block_count;
   ConeBlock blocks[Blocks];
 };
 
-/// Blocks and entries for which SharedNormal has room: those of the cones here, or of a larger one.
+/// Largest count of blocks and entries in SharedNormal: those of the cones here, or of a larger
+/// cone.
 template <SharedNormalCone Cone>
 inline constexpr int block_room = Cone::blocks.size() > 3 ? int(Cone::blocks.size()) : 3;
 template <typename Cone>
@@ -63,12 +64,18 @@ CAROM_DEVICE void write_bounds(const Cone& cone,
   for (std::size_t b = 0; b < given.size(); ++b) mu[b] = given[b];
 }
 
-/// The shared normal of the nearest point, and which blocks slide. First y and R are brought to
-/// order one: the projection changes by the factor of y, and not by that of R.
+/// The shared normal entry of the nearest point, and the set of sliding blocks.
 ///
-/// The optimality condition in γₙ is piecewise linear and increasing; blocks join the sliding set
-/// in the order of ‖y_b‖/μ_b, the largest first, until the next one would lie inside.
-/// @tparam Scalar  type to compute in: the cone's, or a wider one.
+/// The problem: minimise ½ Rₙ (γₙ − yₙ)² + ½ Σ_b R_b ‖γ_b − y_b‖² subject to ‖γ_b‖ ≤ μ_b γₙ. For a
+/// fixed γₙ, block b is y_b if ‖y_b‖ ≤ μ_b γₙ, and it slides (γ_b = μ_b γₙ y_b/‖y_b‖) otherwise.
+/// The optimality condition for γₙ is piecewise linear and increasing.
+///
+/// The steps: (1) Scale y and R to order one. The scale of y scales the projection; the scale of R
+/// does not change it. (2) Sort the blocks by decreasing ‖y_b‖/μ_b. (3) Start without sliding
+/// blocks, γₙ = yₙ. In the sorted order, add a block to the sliding blocks and update
+/// γₙ = drive/resistance. The loop ends at the first block with ‖y_b‖ ≤ μ_b γₙ. (4) If drive ≤ 0,
+/// the nearest point is the apex.
+/// @tparam Scalar  type of the computation: that of the cone, or a wider one.
 template <typename Scalar, int Entries = 6, int Blocks = 3>
 struct SharedNormal {
   ConeLayout<Blocks> layout;
@@ -110,7 +117,7 @@ struct SharedNormal {
     if (at_apex || drive < Scalar(0)) region = ConeRegion::separate;
   }
 
-  /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
+  /// Sorts the blocks by decreasing ‖y_b‖/μ_b, compared without division.
   CAROM_DEVICE void sort_blocks(int (&order)[Blocks]) noexcept {
     using std::sqrt;
     Scalar width[Blocks];  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
@@ -130,7 +137,7 @@ struct SharedNormal {
   }
 
   /// Writes the nearest point.
-  /// @param given  y as it was given.
+  /// @param given  the original y.
   template <typename Given>
   CAROM_DEVICE void write_point(const Given* given, Given* point) const noexcept {
     for (int i = 0; i < layout.dimension; ++i) {
@@ -187,7 +194,7 @@ struct SharedNormal {
   }
 };
 
-/// Expects what project() says of its arguments.
+/// Checks the preconditions of project().
 template <typename Scalar, int Blocks>
 CAROM_DEVICE void expect_valid([[maybe_unused]] const ConeLayout<Blocks>& cone,
                                [[maybe_unused]] const Scalar* bounds,
@@ -202,7 +209,7 @@ CAROM_DEVICE void expect_valid([[maybe_unused]] const ConeLayout<Blocks>& cone,
   }
 }
 
-/// Calls act with the SharedNormal of y, computed in a wider type where the numbers ask for it.
+/// Calls act with the SharedNormal of y, computed in a wider type if the numbers require it.
 template <int Entries, typename Scalar, int Blocks, typename Act>
 CAROM_DEVICE void with_projection(const ConeLayout<Blocks>& cone, const Scalar* bounds,
                                   const Scalar* weights, const Scalar* y, const Act& act) noexcept {
@@ -214,7 +221,7 @@ CAROM_DEVICE void with_projection(const ConeLayout<Blocks>& cone, const Scalar* 
   act(SharedNormal<Scalar, Entries, Blocks>(cone, bounds, weights, y));
 }
 
-/// Writes the nearest point to y, and says in which region y is.
+/// Writes the nearest point to y and returns the region of y.
 /// @param cone    a ConeLayout, or an EllipsoidLayout.
 /// @param bounds  its μ.
 template <int Entries = 6, typename Layout, typename Scalar>
@@ -229,7 +236,7 @@ CAROM_DEVICE ConeRegion write_nearest(const Layout& cone, const Scalar* bounds,
   return region;
 }
 
-/// Writes the slope of the nearest point, entry (i, j) to slope[i + step j].
+/// Writes the derivative of the nearest point, entry (i, j) to slope[i + step j].
 template <int Entries = 6, typename Layout, typename Scalar>
 CAROM_DEVICE void write_slope(const Layout& cone, const Scalar* bounds, const Scalar* weights,
                               const Scalar* y, int step, Scalar* slope) noexcept {
@@ -239,7 +246,7 @@ CAROM_DEVICE void write_slope(const Layout& cone, const Scalar* bounds, const Sc
 
 }  // namespace detail
 
-/// Whether γ lies in the cone, each inequality up to slack [unit of γ].
+/// Whether γ is in the cone, each inequality up to slack [unit of γ].
 template <SharedNormalCone Cone>
 [[nodiscard]] bool contains(const Cone& cone, const SetVector<Cone>& impulse,
                             typename Cone::scalar_type slack = 0) noexcept {
@@ -253,7 +260,7 @@ template <SharedNormalCone Cone>
   return inside;
 }
 
-/// Whether u lies in the dual cone { u : Σ_b μ_b ‖u_b‖ ≤ uₙ }, up to slack [unit of u].
+/// Whether u is in the dual cone { u : Σ_b μ_b ‖u_b‖ ≤ uₙ }, up to slack [unit of u].
 template <SharedNormalCone Cone>
 [[nodiscard]] bool in_dual(const Cone& cone, const SetVector<Cone>& u,
                            typename Cone::scalar_type slack = 0) noexcept {

@@ -8,8 +8,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Friction of a patch that resists spinning, tangent and spin bounded separately:
-/// { (t₁, t₂, n, s) : ‖(t₁, t₂)‖ ≤ μ n, |s| ≤ μₛ n }, s the moment about the normal.
+/// Friction of a patch with spinning resistance; tangents and spin have separate bounds: { (t₁, t₂,
+/// n, s) : ‖(t₁, t₂)‖ ≤ μ n, |s| ≤ μₛ n }, where s is the moment about the normal.
 template <RealScalar Scalar>
 struct TorsionalCone {
   using scalar_type = Scalar;
@@ -27,8 +27,8 @@ template <RealScalar Scalar>
   return {cone.friction, cone.torsional_friction};
 }
 
-/// Friction of a contact that also resists rolling; entries are the wrench (force t₁, t₂, n, then
-/// moment about t₁, t₂, n): ‖(f₁, f₂)‖ ≤ μ fₙ, ‖(m₁, m₂)‖ ≤ μᵣ fₙ, |mₙ| ≤ μₛ fₙ.
+/// Friction of a contact with spinning and rolling resistance. The entries are the wrench (force
+/// t₁, t₂, n, then moment about t₁, t₂, n): ‖(f₁, f₂)‖ ≤ μ fₙ, ‖(m₁, m₂)‖ ≤ μᵣ fₙ, |mₙ| ≤ μₛ fₙ.
 template <RealScalar Scalar>
 struct RollingCone {
   using scalar_type = Scalar;
@@ -47,8 +47,8 @@ template <RealScalar Scalar>
   return {cone.friction, cone.rolling_friction, cone.torsional_friction};
 }
 
-/// Friction of a contact that resists rolling and spins freely; entries are (force t₁, t₂, n, then
-/// moment about t₁, t₂): ‖(f₁, f₂)‖ ≤ μ fₙ, ‖(m₁, m₂)‖ ≤ μᵣ fₙ.
+/// Friction of a contact with rolling resistance that spins freely. The entries are (force t₁, t₂,
+/// n, then moment about t₁, t₂): ‖(f₁, f₂)‖ ≤ μ fₙ, ‖(m₁, m₂)‖ ≤ μᵣ fₙ.
 /// @cite acary2021rolling, where it is the cone of Coulomb's friction with rolling resistance.
 template <RealScalar Scalar>
 struct SpinlessRollingCone {

@@ -11,9 +11,9 @@
 
 /// @file
 /// Precondition check for caller mistakes (wrong size, negative friction, NaN).
-/// Checks run unless NDEBUG is defined; CAROM_CHECKS=1 or =0 overrides that. A check that is off
-/// still has to compile. A precondition that is not met ends the program and throws nothing, so
-/// that every call of a solver can be `noexcept`.
+/// Checks run unless NDEBUG is defined; CAROM_CHECKS=1 or =0 overrides that. A disabled check must
+/// still compile. A violated precondition ends the program and throws nothing. Every call of a
+/// solver can therefore be `noexcept`.
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ && !defined(CAROM_ALLOW_FAST_MATH)
 #error "carom must see NaN and infinity: drop -ffast-math or define CAROM_ALLOW_FAST_MATH"
@@ -27,9 +27,9 @@
 #endif
 #endif
 
-// What must agree between translation units that share carom objects: whether checks run and how
-// Eigen aligns. Both go into the name of the inline namespace, so that units that differ keep their
-// own copies of every function instead of sharing one compiled for the other.
+// Settings that must agree between translation units that share carom objects: whether checks run,
+// and how Eigen aligns memory. Both are part of the name of the inline namespace. Units with
+// different settings therefore use separate copies of every function.
 #define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align
 #define CAROM_MAKE_ABI(checks, align) CAROM_PASTE_ABI(checks, align)
 #define CAROM_ABI CAROM_MAKE_ABI(CAROM_CHECKS, EIGEN_MAX_ALIGN_BYTES)

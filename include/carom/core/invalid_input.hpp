@@ -15,14 +15,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What is wrong with user data, as one sentence naming the item, its index and what was expected.
-/// Empty when nothing is wrong. Making an empty one does not allocate.
+/// A fault in user data, as one sentence with the item, its index and the expected value. It is
+/// empty if there is no fault. An empty one does not allocate.
 using Fault = std::string;
 
 namespace detail {
 
-/// Refuses user data: throws std::invalid_argument, or, where exceptions are off, ends the program
-/// with the sentence on standard error. Users who want neither call the matching check first.
+/// Rejects user data with a fault: throws std::invalid_argument. If exceptions are disabled, it
+/// prints the sentence on standard error and ends the program. Users who want neither call the
+/// matching check first.
 inline void reject_if(const Fault& fault) {
   if (fault.empty()) return;
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
@@ -33,14 +34,14 @@ inline void reject_if(const Fault& fault) {
 #endif
 }
 
-// The sentences and the checks behind them; a sentence is only composed once something is wrong.
+// The sentences and their checks. A sentence is only composed if there is a fault.
 
 template <RealScalar Scalar>
 [[nodiscard]] bool is_finite(const Scalar& x) noexcept {
   return x - x == Scalar(0);
 }
 
-/// A number in nine digits; words where it cannot be converted to double.
+/// A number with nine digits, or a word if it cannot be converted to double.
 template <RealScalar Scalar>
 [[nodiscard]] std::string number_text(const Scalar& number) {
   if constexpr (std::constructible_from<double, const Scalar&>) {
@@ -70,7 +71,7 @@ template <RealScalar Scalar>
   return item + " entry " + std::to_string(index);
 }
 
-/// Names the first entry of a matrix or vector that is not finite; empty when all are.
+/// A fault for the first entry of a matrix or vector that is not finite; empty if all are finite.
 template <RealScalar Scalar>
 [[nodiscard]] Fault finite_fault(const std::string& item, const MatrixEntries<Scalar>& matrix) {
   for (Index c = 0; c < matrix.columns; ++c) {
@@ -99,9 +100,9 @@ template <RealScalar Scalar>
   return is_finite(x) && x > Scalar(0);
 }
 
-/// Checks of an item's numbers: the first that fails is what is wrong with the item.
+/// Checks of an item's numbers. The first check that fails is the fault of the item.
 ///
-/// Names follow the item in the sentence, as in "contact 3" + ": gap".
+/// In the sentence, the name of a number comes after the item, as in "contact 3" + ": gap".
 class Checks {
  public:
   explicit Checks(const std::string& item) noexcept : item_(item) {}
@@ -144,8 +145,8 @@ class Checks {
   Fault first_;
 };
 
-/// What is wrong with a matrix that should be symmetric positive definite, pivots not tested.
-/// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
+/// Fault of a matrix that should be symmetric positive definite. The pivots are not tested.
+/// @param name  comes after the item in the sentence, as in "body 3" + ": momentum matrix".
 template <RealScalar Scalar>
 [[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,
                                     const MatrixEntries<Scalar>& matrix) {

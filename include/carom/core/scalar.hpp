@@ -38,8 +38,8 @@ using SquareMatrix = Eigen::Matrix<Scalar, Size, Size>;
 template <RealScalar Scalar>
 using MatrixX = SquareMatrix<Scalar, Eigen::Dynamic>;
 
-/// The numbers of a vector, or of anything else that keeps them side by side, for functions that
-/// take a span and so can check how many there are.
+/// The numbers of a vector, or of another container of consecutive numbers, as a span. Functions
+/// with a span argument can check the count of numbers.
 template <typename Numbers>
 [[nodiscard]] constexpr auto as_span(Numbers&& numbers) noexcept {
   return std::span(numbers.data(), std::size_t(numbers.size()));

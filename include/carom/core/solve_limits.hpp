@@ -8,8 +8,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How long a solver may go on, beside its own options: in iterations, and in time by a clock that
-/// the caller brings. carom reads no clock of its own.
+/// Limits of one solve in addition to the solver's own options: a limit of iterations, and a limit
+/// of time on a clock that the caller supplies. carom itself reads no clock.
 ///
 /// ```
 /// const auto now = [](void*) noexcept {
@@ -18,28 +18,28 @@ inline namespace CAROM_ABI {
 /// };
 /// solver.set_limits({.now = now, .deadline = now(nullptr) + 1e-3});
 /// ```
-/// A solver asks the clock once per iteration and keeps to the limits until others are set. At the
-/// deadline it returns the best iterate met, with impulses inside their cones, the residual of that
-/// iterate and the status SolveStatus::deadline. An iteration that has begun is completed. A solver
-/// that factors begins no iteration that would end late if it took as long as the longest of this
-/// solve and the last. A solve is thus late by the time of one iteration only while no such time is
-/// known.
+/// A solver reads the clock once per iteration. The limits stay in force until other limits are
+/// set. At the deadline the solver returns its best iterate, with impulses inside their cones, the
+/// residual of that iterate and the status SolveStatus::deadline. A started iteration is completed.
+/// A solver with a factorisation does not start an iteration that would end after the deadline if
+/// it lasted as long as the longest iteration of this solve and of the last one. A solve therefore
+/// exceeds the deadline by at most one iteration, and only while no iteration time is known.
 struct SolveLimits {
-  /// Most iterations of one solve, as its report counts them, ≥ 0; the limit of the options holds
-  /// beside it.
+  /// Largest count of iterations of one solve, as counted in its report, ≥ 0. The limit in the
+  /// options applies too.
   int iteration_limit = (std::numeric_limits<int>::max)();
-  /// The clock [s]: now(context); without one there is no deadline. Solvers on several threads call
-  /// it from all of them.
+  /// The clock [s]: now(context). Without a clock there is no deadline. Solvers on several threads
+  /// call it from all threads.
   double (*now)(void* context) noexcept = nullptr;
-  void* context = nullptr;                                    ///< What the clock is called with.
+  void* context = nullptr;                                    ///< Argument of the clock.
   double deadline = std::numeric_limits<double>::infinity();  ///< On that clock [s].
 
-  /// Whether the deadline has come; true also where the clock or the deadline is NaN.
+  /// Whether the deadline has passed. It is also true if the clock or the deadline is NaN.
   /// @note  Real-time safe if the clock is.
   [[nodiscard]] bool is_over() const noexcept {
     return now != nullptr && !(now(context) < deadline);
   }
-  /// The same clock and deadline with another limit of iterations.
+  /// The same clock and deadline with another iteration limit.
   [[nodiscard]] SolveLimits with_iterations(int limit) const noexcept {
     SolveLimits other = *this;
     other.iteration_limit = limit;

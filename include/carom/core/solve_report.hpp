@@ -9,11 +9,11 @@ inline namespace CAROM_ABI {
 /// Why a solver stopped. Every solver in the library ends with one of these.
 enum class SolveStatus {
   converged,        ///< Residual at or below its target.
-  iteration_limit,  ///< Budget spent; the best iterate is returned.
-  no_progress,      ///< Round-off floor reached above the target; the best iterate is returned.
-  deadline,         ///< The time of SolveLimits is over; the best iterate is returned.
-  infeasible,       ///< No answer exists, and the solver has a proof.
-  not_finite,       ///< NaN or infinity met; the output is left at the last finite iterate.
+  iteration_limit,  ///< Limit reached; the best iterate is returned.
+  no_progress,      ///< Round-off prevents a residual at the target; the best iterate is returned.
+  deadline,         ///< The time limit of SolveLimits is reached; the best iterate is returned.
+  infeasible,       ///< No answer exists; the solver has a proof.
+  not_finite,       ///< NaN or infinity found; the output is the last finite iterate.
 };
 
 /// The status as a word for messages and files.
@@ -35,19 +35,20 @@ enum class SolveStatus {
   return "unknown";
 }
 
-/// What the residual of a report measures; `tolerance` in the options of a solver means the same.
-/// Solvers of contact name one of the first two, whose value certify() finds again from the answer.
+/// The meaning of the residual in a report. `tolerance` in the options of a solver has the same
+/// meaning. Contact solvers use one of the first two measures; certify() recomputes their value
+/// from the answer.
 enum class ResidualMeasure {
-  /// How far the momentum A (v − v*) is from the impulses Jᵀγ, in the norm of A⁻¹ and relative to
-  /// both [-]: ContactCertificate::residual.
+  /// Difference between the momentum A (v − v*) and the impulses Jᵀγ, in the norm of A⁻¹ and
+  /// relative to both [-]: ContactCertificate::residual.
   momentum_balance,
-  /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
-  /// natural_map_error of ImpulseCertificate and ContactCertificate.
+  /// Error of impulses and velocities in their contact law, relative to both [-]: natural_map_error
+  /// of ImpulseCertificate and ContactCertificate.
   natural_map,
-  /// How far the worst block is from its law, and the worst body from its momentum, each relative
-  /// to what that block's own bodies do [-]: AnswerError::residual.
+  /// Error of the worst block in its law, and of the worst body in its momentum, each relative to
+  /// the size of the terms of that block's bodies [-]: AnswerError::residual.
   block_error,
-  /// Another one, which the solver's own documentation names with its unit.
+  /// Another measure. The documentation of the solver states it with its unit.
   own,
 };
 
@@ -66,19 +67,20 @@ enum class ResidualMeasure {
   return "unknown";
 }
 
-/// Outcome of one solve. The iterate itself stays with the caller; this says how far to trust it.
+/// Outcome of one solve. The caller owns the iterate; the report states its accuracy.
 template <RealScalar Scalar>
 struct [[nodiscard]] SolveReport {
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;          ///< Outer iterations taken.
   Scalar residual = 0;         ///< Norm of the optimality residual [unit of its measure].
-  Scalar residual_target = 0;  ///< Value the residual was asked to reach, same unit.
-  Scalar error_bound = 0;      ///< Proven bound on the distance to the exact answer
-                               ///< [unit named by the solver]; infinite where none is known.
+  Scalar residual_target = 0;  ///< Target of the residual, same unit.
+  /// Proven bound on the distance to the exact answer [unit stated by the solver]; infinite if no
+  /// bound is known.
+  Scalar error_bound = 0;
   ResidualMeasure measure = ResidualMeasure::own;  ///< What `residual` is.
-  Index worst_block = -1;      ///< Block with the largest error; −1 where the measure has none.
-  Scalar deepest_overlap = 0;  ///< Of ContactSolver: how deep the bodies of the deepest contact are
-                               ///< in each other before the step [m], ≥ 0.
+  Index worst_block = -1;  ///< Block with the largest error; −1 if the measure has none.
+  /// ContactSolver only: overlap of the deepest contact before the step [m], ≥ 0.
+  Scalar deepest_overlap = 0;
 
   [[nodiscard]] constexpr bool converged() const noexcept {
     return status == SolveStatus::converged;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Every header includes this one before its first line of C++20, so that under an older standard
-// one sentence is the only error. Compilers continue after #error but stop where a file is missing,
-// which is why the second line follows.
+// Every header includes this one before its first line of C++20. Under an older standard, the error
+// is therefore one sentence only. Compilers continue after #error but stop at a missing file; this
+// is the reason for the second line.
 #if __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
 #error \
     "carom needs C++20: compile with -std=c++20, or link the CMake target carom::carom, which asks for it"
@@ -11,8 +11,8 @@
 #endif
 
 /// @file
-/// The version of these headers, for the preprocessor. The build reads it here; before 1.0 a new
-/// minor version may break the interface.
+/// The version of these headers, for the preprocessor. The build reads it from here. Before 1.0, a
+/// new minor version may change the interface.
 
 #define CAROM_VERSION_MAJOR 0
 #define CAROM_VERSION_MINOR 2

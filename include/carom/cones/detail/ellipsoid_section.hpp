@@ -10,13 +10,17 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Most Newton steps for the ellipsoid's scalar equation; 2 to 4 are usual.
+/// Largest count of Newton steps for the ellipsoid's scalar equation; 2 to 4 steps are usual.
 inline constexpr int ellipsoid_step_limit = 24;
 
-/// The multiplier of the surface constraint, and with it the nearest point.
+/// The Lagrange multiplier of the surface constraint. It determines the nearest point.
 ///
-/// Notation: a_i = μ_i² R_i, c_i = μ_i R_i y_i, aₙ = Rₙ, cₙ = Rₙ yₙ. At the nearest point
-/// γ_i = μ_i c_i/(a_i + λ), γₙ = ‖c_i/(a_i + λ)‖ and (aₙ − λ) γₙ = cₙ.
+/// The problem: minimise ½ Σ R_i (γ_i − y_i)² + ½ Rₙ (γₙ − yₙ)² subject to Σ (γ_i/μ_i)² = γₙ².
+///
+/// Notation: a_i = μ_i² R_i, c_i = μ_i R_i y_i, aₙ = Rₙ, cₙ = Rₙ yₙ, λ is the multiplier. At the
+/// nearest point γ_i = μ_i c_i/(a_i + λ), γₙ = ‖c_i/(a_i + λ)‖ and (aₙ − λ) γₙ = cₙ. The last two
+/// equations are one scalar equation for λ. find_multiplier() substitutes z for λ such that z ≥ 0,
+/// and find_root() solves for z by Newton's method.
 /// @tparam Room  the largest number of tangents.
 template <typename Scalar, int Room>
 struct EllipsoidSection {
@@ -25,16 +29,17 @@ struct EllipsoidSection {
     [[nodiscard]] CAROM_DEVICE Scalar& operator[](int i) noexcept { return numbers[i]; }
     [[nodiscard]] CAROM_DEVICE const Scalar& operator[](int i) const noexcept { return numbers[i]; }
   };
-  int size;               ///< number of tangents
+  int size;               ///< count of tangents
   Tangent axis;           ///< a_i
   Tangent load;           ///< c_i
   Scalar normal_axis;     ///< aₙ
   Scalar normal_load;     ///< cₙ
   Scalar multiplier = 0;  ///< λ
-  Scalar margin = 0;      ///< aₙ − λ, free of cancellation
+  Scalar margin = 0;      ///< aₙ − λ, computed without cancellation
   int steps = 0;
 
-  /// Entries n_i/(d_i + A_i z); 0 where the divisor is 0, in a direction without friction at z = 0.
+  /// Entries n_i/(d_i + A_i z). An entry is 0 where the divisor is 0, that is, in a direction
+  /// without friction at z = 0.
   [[nodiscard]] CAROM_DEVICE Tangent quotients(const Tangent& numerator, const Tangent& fixed,
                                                const Tangent& growing,
                                                const Scalar& z) const noexcept {
@@ -57,7 +62,7 @@ struct EllipsoidSection {
     return sqrt(squared);
   }
 
-  /// γ_i/μ_i at the multiplier found.
+  /// γ_i/μ_i at the computed multiplier.
   [[nodiscard]] CAROM_DEVICE Tangent scaled_tangent() const noexcept {
     return quotients(load, axis, ones(), multiplier);
   }
@@ -84,9 +89,11 @@ struct EllipsoidSection {
     return r;
   }
 
-  /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
-  /// d_i = a_i/aₙ, A_i = 1 + d_i; for cₙ < 0 by z = 1/(λ − aₙ), d_i = 1, A_i = a_i + aₙ.
-  /// @return whether λ is finite; it is not where the load is a rounding off the polar cone.
+  /// For both signs of cₙ the equation is ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0. For cₙ > 0:
+  /// z = λ/(aₙ − λ), d_i = a_i/aₙ, A_i = 1 + d_i. For cₙ < 0: z = 1/(λ − aₙ), d_i = 1,
+  /// A_i = a_i + aₙ.
+  /// @return whether λ is finite. It is not finite if the load is within a rounding of the polar
+  ///         cone.
   [[nodiscard]] CAROM_DEVICE bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);
@@ -94,7 +101,8 @@ struct EllipsoidSection {
         std::numeric_limits<Scalar>::epsilon() * std::numeric_limits<Scalar>::epsilon();
     const Scalar level = norm_of(quotients(load, axis, ones(), normal_axis));  // γₙ at λ = aₙ
     if (target <= negligible * (normal_axis * level)) {
-      // λ = aₙ − cₙ/γₙ to first order: the correction matters to slopes of dual numbers alone.
+      // λ = aₙ − cₙ/γₙ to first order. The correction matters only for the derivatives of dual
+      // numbers.
       margin = normal_load / level;
       multiplier = normal_axis - margin;
     } else if (normal_load > Scalar(0)) {
@@ -117,8 +125,9 @@ struct EllipsoidSection {
     return true;
   }
 
-  /// Newton's method on the inverse of the norm, which is concave and nearly linear in z. The root
-  /// of its asymptote lies left of the root sought, and from the left every step goes right.
+  /// Newton's method on the inverse of the norm, which is concave and nearly linear in z. The start
+  /// is the root of its asymptote, which is to the left of the wanted root. From the left each step
+  /// goes to the right. The iteration ends when a step no longer increases z, or at the step limit.
   [[nodiscard]] CAROM_DEVICE Scalar find_root(const Tangent& fixed, const Tangent& growing,
                                               const Scalar& target) noexcept {
     using std::abs;
@@ -141,7 +150,8 @@ struct EllipsoidSection {
         bend += (x[i] / norm) * (x[i] / norm) * growing[i] / (fixed[i] + growing[i] * z);
       }
       const Scalar move = (norm - target) / target / bend;
-      // Only the first step can go left, from a start that rounding put right of the root.
+      // Only the first step can go to the left, if rounding placed the start to the right of the
+      // root.
       if (steps > 0 && !(move > Scalar(0))) break;
       z = z + move > Scalar(0) ? Scalar(z + move) : Scalar(0);
       if (abs(move) <= 4 * std::numeric_limits<Scalar>::epsilon() * z) break;

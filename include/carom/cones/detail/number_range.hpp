@@ -12,7 +12,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Expects weights > 0 and a trial impulse of finite numbers.
+/// Checks that weights are > 0 and that the trial impulse is finite.
 template <RealScalar Scalar>
 CAROM_DEVICE void expect_positive_and_finite([[maybe_unused]] int size,
                                              [[maybe_unused]] const Scalar* weights,
@@ -23,7 +23,8 @@ CAROM_DEVICE void expect_positive_and_finite([[maybe_unused]] int size,
   }
 }
 
-/// A floating type with room for the squares and products of `Scalar`, where the platform has one.
+/// A floating type whose range contains the squares and products of `Scalar`, if the platform has
+/// one.
 template <typename Scalar>
 struct WiderScalar {
   using type = Scalar;
@@ -37,7 +38,7 @@ struct WiderScalar<double> {
   using type = long double;
 };
 
-/// Products of four numbers between this and its inverse keep a full mantissa.
+/// Products of four numbers between this one and its inverse have a full mantissa.
 template <std::floating_point Scalar>
 inline constexpr Scalar moderate_low = [] {
   Scalar low = 1;
@@ -45,8 +46,8 @@ inline constexpr Scalar moderate_low = [] {
   return low;
 }();
 
-/// Whether coefficients of friction are zero or moderate, and the metric's entries within the same
-/// factor of each other, so that μ² R can be formed in the type itself.
+/// Whether the friction coefficients are zero or moderate, and the entries of the metric are within
+/// the same factor of each other. Then μ² R can be computed in the type itself.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE bool has_moderate_range(int friction_count, const Scalar* friction,
                                                    int size, const Scalar* weights) noexcept {
@@ -67,8 +68,9 @@ template <RealScalar Scalar>
   }
 }
 
-/// Binary exponent of the largest magnitude in x; 0 when x is zero, not finite or not a built-in
-/// number. Shifting a homogeneous problem by it is exact and keeps its products in range.
+/// Binary exponent of the largest magnitude in x. It is 0 if x is zero, not finite or not a
+/// built-in number. Scaling a homogeneous problem by this power of two is exact and prevents
+/// overflow of its products.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE int largest_exponent(const Scalar* x, int size) noexcept {
   if constexpr (std::floating_point<Scalar>) {

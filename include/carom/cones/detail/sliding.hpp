@@ -7,8 +7,8 @@
 #include "carom/core/scalar.hpp"
 
 /// @file
-/// What a contact that slides has to solve: one equation in α = ‖uₜ‖/‖γₜ‖, of Coulomb's law and of
-/// the convex one, in the axes of a tangential block, and how the root is found.
+/// The scalar equation of a sliding contact in α = ‖uₜ‖/‖γₜ‖, for Coulomb's law and for the convex
+/// law, in the axes of a tangential block; and the search for its root.
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -17,7 +17,7 @@ namespace detail {
 /// Eigenvalues and axes of a symmetric positive 2×2 matrix; the axes are (c, s) and (−s, c).
 template <RealScalar Scalar>
 struct TangentAxes {
-  Scalar high, low;  ///< high ≥ low > 0; low is at least the rounding of high.
+  Scalar high, low;  ///< high ≥ low > 0; low is at least the rounding of high
   Scalar cosine, sine;
 
   TangentAxes() = default;
@@ -29,7 +29,7 @@ struct TangentAxes {
     low = (xx * yy - xy * xy) / high;
     const Scalar floor = std::numeric_limits<Scalar>::epsilon() * high;
     if (!(low > floor)) low = floor;
-    Scalar x = half + spread, y = xy;  // the first axis, by the sum that does not cancel
+    Scalar x = half + spread, y = xy;  // the first axis, from the sum without cancellation
     if (half < Scalar(0)) {
       x = xy;
       y = spread - half;
@@ -42,14 +42,14 @@ struct TangentAxes {
     out[0] = cosine * x + sine * y;
     out[1] = cosine * y - sine * x;
   }
-  /// The reverse, with a normal entry beside it.
+  /// The inverse rotation, with a normal entry in addition.
   [[nodiscard]] CAROM_DEVICE Vector3<Scalar> turn_out(const Scalar& x, const Scalar& y,
                                                       const Scalar& normal) const noexcept {
     return {cosine * x - sine * y, sine * x + cosine * y, normal};
   }
 };
 
-/// Those of W's Schur complement in the tangents, W_tt − W_tn W_nn⁻¹ W_nt.
+/// The axes of W's Schur complement in the tangents, W_tt − W_tn W_nn⁻¹ W_nt.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE TangentAxes<Scalar> schur_axes(
     const SquareMatrix<Scalar, 3>& w) noexcept {
@@ -57,25 +57,32 @@ template <RealScalar Scalar>
   return {w(0, 0) - x * x * inverse, w(1, 0) - x * y * inverse, w(1, 1) - y * y * inverse};
 }
 
-/// Constants of the scalar equations of a contact that slides, SlidingEquation and
+/// Constants of the scalar equations of a sliding contact, SlidingEquation and
 /// ConvexSlidingEquation. They are pure numbers [-]. Other values were not measured.
 struct SlidingTuning {
-  /// Most evaluations, which bounds the work: Newton's method takes a few, and bisections of the
-  /// logarithm alone some 65 in double.
+  /// Largest count of evaluations, which bounds the work. Newton's method needs a few. Bisections
+  /// of the logarithm alone need some 65 in double.
   static constexpr int evaluation_limit = 200;
-  /// The equation is solved where its value is within so many roundings of its terms, or a step
-  /// within so many of α [ε]. One may not be reached.
+  /// The equation is solved if its value is at most this count of roundings of its terms, or a step
+  /// is at most this count of roundings of α [ε]. One rounding may be unreachable.
   static constexpr int roundings = 2;
-  /// Without an upper end of the bracket α rises to so many times itself, and without a lower one
-  /// it falls to one of so many parts: it may be decades away.
+  /// Without an upper end of the bracket, α is multiplied by `rise`. Without a lower end, α is
+  /// divided by `fall_parts`. The root may be decades away.
   static constexpr int rise = 8, fall_parts = 16;
 };
 
-/// The root α > 0 of the equation of a contact that slides, by Newton's method inside a bracket.
-/// @param equation  evaluate(α) writes its value, which is negative below the root and positive
-///                  above, its slope, and the size of the terms that add up to value, as noise.
-/// @param guess     where it starts, ≥ 0.
-/// @param least, largest  the sizes of α from which it falls and rises without a bracket.
+/// Finds the root α > 0 of the equation of a sliding contact by Newton's method inside a bracket.
+///
+/// The value f(α) of the equation is negative below the root and positive above it. In each round:
+/// (1) evaluate f and replace the lower or the upper end of the bracket by α; (2) compute the
+/// Newton step α − f/f′; (3) if the step is outside the bracket, use √(low · high) instead, or
+/// multiply or divide α by a constant while an end of the bracket is missing. The search ends if
+/// |f| or the step is at the level of rounding, or after the evaluation limit.
+/// @param equation  evaluate(α) writes value = f(α), slope = f′(α), and noise, the size of the
+///                  terms whose sum is f.
+/// @param guess     start of the search, ≥ 0.
+/// @param least, largest  values of α from which the search decreases and increases without a
+///                        bracket.
 template <RealScalar Scalar, typename Equation>
 [[nodiscard]] CAROM_DEVICE Scalar find_sliding_ratio(Equation& equation, const Scalar& guess,
                                                      const Scalar& least,
@@ -91,7 +98,7 @@ template <RealScalar Scalar, typename Equation>
     Scalar next = alpha - equation.value / equation.slope;
     if (abs(next - alpha) <= Tuning::roundings * rounding * alpha) break;
     if (!(next > low && next < high)) {
-      // The step left the bracket, which is then halved in its logarithm: α may have any size.
+      // The step left the bracket. Halve the bracket in its logarithm, because α may have any size.
       if (!(high - high == Scalar(0))) {
         next = Tuning::rise * (alpha > largest ? alpha : largest);
       } else if (low > Scalar(0)) {
@@ -107,19 +114,23 @@ template <RealScalar Scalar, typename Equation>
   return alpha;
 }
 
-/// The scalar equation behind a sliding contact: the tangential impulse x(α), x_i = ρ_i/(e_i + α
-/// k_i), shrinks as α = ‖uₜ‖/‖γₜ‖ grows, the normal one is c + b·x, and μ (c + b·x) = ‖x‖ holds
-/// between α = 0, where ‖x‖ is too large, and ∞, where it vanishes while c > 0 remains.
+/// The scalar equation of a sliding contact under Coulomb's law.
+///
+/// From uₙ = 0 the normal impulse is c + b·x, and from uₜ = −α γₜ the tangential impulse is x(α)
+/// with x_i = ρ_i/(e_i + α k_i) in the axes of the tangential block. ‖x‖ decreases as α = ‖uₜ‖/‖γₜ‖
+/// increases. The equation is μ (c + b·x) = ‖x‖. At α = 0 its right side is too large. As α → ∞ the
+/// right side goes to zero and the left side to μ c > 0. A root is therefore in between.
 template <RealScalar Scalar>
 struct SlidingEquation {
+  /// Coefficients of the equation: ρ, e, k and b.
   Scalar rho[2], e[2], k[2], b[2];
-  Scalar c;         ///< normal impulse without friction, > 0 when sliding is possible.
+  Scalar c;         ///< normal impulse without friction, > 0 if sliding is possible.
   Scalar friction;  ///< μ
   Scalar x[2];      ///< tangential impulse at the last α.
-  Scalar normal;    ///< normal impulse there.
+  Scalar normal;    ///< normal impulse at the last α.
   Scalar value,
-      slope;  ///< μ (c + b·x)/‖x‖ − 1, increasing where it is nearly linear, and its slope.
-  Scalar noise;  ///< size of the terms that add up to value.
+      slope;  ///< μ (c + b·x)/‖x‖ − 1, increasing and nearly linear in α, and its derivative.
+  Scalar noise;  ///< size of the terms whose sum is the value.
 
   CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
     using std::abs, std::sqrt;
@@ -137,7 +148,8 @@ struct SlidingEquation {
         share * (b[0] * d0 + b[1] * d1 - normal * (x[0] * d0 + x[1] * d1) * (inverse * inverse));
   }
 
-  /// Moves an impulse that is a rounding away from the cone's surface onto it, by its larger entry.
+  /// Moves an impulse that is within a rounding of the cone's surface to the surface. The larger
+  /// entry does not change.
   CAROM_DEVICE void put_on_cone(Vector3<Scalar>& impulse) const noexcept {
     using std::sqrt;
     const Scalar tangent = sqrt(impulse(0) * impulse(0) + impulse(1) * impulse(1));
@@ -150,7 +162,7 @@ struct SlidingEquation {
     impulse(1) *= onto;
   }
 
-  /// The root of a contact whose block is the same in all tangential directions.
+  /// The root for a contact whose block is the same in all tangential directions.
   [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
@@ -162,7 +174,8 @@ struct SlidingEquation {
     return guess > Scalar(0) && guess - guess == Scalar(0) ? guess : Scalar(0);
   }
 
-  /// Solves for α by Newton's method inside a bracket; leaves x and the normal impulse there.
+  /// Solves for α by Newton's method inside a bracket. Afterwards x and the normal impulse are
+  /// those at α.
   /// @pre  c > 0, μ > 0, ρ ≠ 0, and value < 0 at α = 0.
   CAROM_DEVICE Scalar solve(const Scalar& guess) noexcept {
     const Scalar scale = e[0] / k[0];
@@ -170,11 +183,12 @@ struct SlidingEquation {
   }
 };
 
-/// The scalar equation behind a contact that slides under the convex law. With α = ‖uₜ‖/‖γₜ‖ and
-/// D = diag(1, 1, −μ²) the impulse is γ(α) = −(W + α D)⁻¹ r, on the cone's surface. In the axes of
-/// W_tt it is M/S tangentially and N/S normally; γᵀDγ decreases until S vanishes, and times α²
-/// increases from there, so that μ N − sgn(S) ‖M‖ changes its sign once, from − to +, at the
-/// solution.
+/// The scalar equation of a sliding contact under the convex law.
+///
+/// With α = ‖uₜ‖/‖γₜ‖ and D = diag(1, 1, −μ²), the impulse is γ(α) = −(W + α D)⁻¹ r, on the cone's
+/// surface. In the axes of W_tt its tangential part is M/S and its normal part is N/S. γᵀDγ
+/// decreases until S vanishes, and α² γᵀDγ increases from there. Therefore μ N − sgn(S) ‖M‖ changes
+/// its sign once, from − to +, at the solution.
 template <RealScalar Scalar>
 struct ConvexSlidingEquation {
   Scalar rho[2], e[2], w[2];  ///< −rₜ, W_tt and W_tn in the axes of W_tt.
@@ -182,8 +196,9 @@ struct ConvexSlidingEquation {
   Scalar load;                ///< r_n
   Scalar friction;            ///< μ
   Scalar x[2] = {0, 0};       ///< sgn(S) M at the last α, along γₜ.
-  Scalar value = 0, slope = 0;  ///< (e₀ + α)(μ N − sgn(S) ‖M‖), about linear in α, and its slope.
-  Scalar noise = 0;             ///< size of the terms that add up to value.
+  /// (e₀ + α)(μ N − sgn(S) ‖M‖), nearly linear in α, and its derivative.
+  Scalar value = 0, slope = 0;
+  Scalar noise = 0;  ///< size of the terms whose sum is the value.
 
   CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
     using std::abs, std::sqrt;
@@ -208,7 +223,7 @@ struct ConvexSlidingEquation {
                      (abs(a0) + abs(a1) + friction) * size);
   }
 
-  /// The root of a contact whose block is the same in all tangential directions.
+  /// The root for a contact whose block is the same in all tangential directions.
   [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
@@ -220,7 +235,7 @@ struct ConvexSlidingEquation {
     return guess > Scalar(0) && guess - guess == Scalar(0) ? guess : Scalar(0);
   }
 
-  /// Solves for α by Newton's method inside a bracket; leaves the direction of γₜ in x.
+  /// Solves for α by Newton's method inside a bracket. Afterwards x has the direction of γₜ.
   /// @pre  μ > 0, and the contact neither sticks nor is open.
   CAROM_DEVICE void solve(const Scalar& guess) noexcept {
     const Scalar start = guess > Scalar(0) ? guess : first_guess();
@@ -228,8 +243,8 @@ struct ConvexSlidingEquation {
     if (alpha > Scalar(0)) find_direction(alpha);
   }
 
-  /// Finds the direction again by ‖γₜ‖ = μ γₙ instead of the normal row, as S and N may both
-  /// vanish.
+  /// Computes the direction again from ‖γₜ‖ = μ γₙ instead of the normal row, because S and N may
+  /// both vanish.
   CAROM_DEVICE void find_direction(const Scalar& alpha) noexcept {
     using std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);

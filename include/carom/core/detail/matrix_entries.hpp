@@ -9,24 +9,24 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The numbers of a matrix where they stand, so that one function serves all of Eigen's types.
+/// The numbers of a matrix in memory, such that one function serves all of Eigen's types.
 template <typename Scalar>
 struct MatrixEntries {
   const Scalar* data;
   Index rows, columns;
-  Index row_step, column_step;  ///< how far the next row and the next column are
-  bool is_column;               ///< whether one index names an entry
+  Index row_step, column_step;  ///< distance to the next row and to the next column
+  bool is_column;               ///< whether one index identifies an entry
 
   [[nodiscard]] const Scalar& operator()(Index r, Index c) const noexcept {
     return data[r * row_step + c * column_step];
   }
 };
 
-/// Whether a matrix of Eigen has its numbers in memory, and is no expression.
+/// Whether a matrix of Eigen has its numbers in memory, that is, whether it is not an expression.
 template <typename Derived>
 inline constexpr bool is_in_memory = (Derived::Flags & Eigen::DirectAccessBit) != 0;
 
-/// @pre  a matrix in memory, which must stay there.
+/// @pre  the matrix is in memory and must stay at its address.
 template <typename Derived>
 [[nodiscard]] MatrixEntries<typename Derived::Scalar> entries_of(
     const Eigen::MatrixBase<Derived>& matrix) noexcept {

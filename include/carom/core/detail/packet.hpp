@@ -9,15 +9,15 @@
 #include "carom/core/scalar.hpp"
 
 /// @file
-/// Numbers side by side in registers, whose sums and products are values and not expressions: a
-/// formula costs no more to compile than the functions that it calls.
+/// Packets of numbers in registers. Their sums and products are values and not expression
+/// templates, so a formula compiles as fast as the functions that it calls.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A packet of Count numbers, in as few registers as the flags of the compiler allow. Its functions
-/// have the names and the meaning of Eigen's for arrays.
+/// A packet of Count numbers, in as few registers as the compiler flags allow. Its functions have
+/// the names and the meaning of Eigen's array functions.
 template <typename Scalar, int Count>
 class Packet {
   using Widest = typename Eigen::internal::find_best_packet<Scalar, Count>::type;
@@ -28,9 +28,9 @@ class Packet {
   static constexpr int width = Eigen::internal::unpacket_traits<Register>::size;
   static constexpr int count = Count / width;
 
-  /// Without values.
+  /// Leaves the values uninitialised.
   Packet() noexcept = default;
-  /// The numbers that stand at a place, which need not be aligned.
+  /// Reads the numbers at an address, which need not be aligned.
   [[nodiscard]] static Packet at(const Scalar* from) noexcept {
     Packet result;
     CAROM_UNROLL
@@ -39,7 +39,7 @@ class Packet {
     }
     return result;
   }
-  /// The same number in every lane.
+  /// The same number in every entry.
   [[nodiscard]] static Packet Constant(const Scalar& number) noexcept {
     const Register all = Eigen::internal::pset1<Register>(number);
     Packet result;
@@ -142,7 +142,7 @@ class Packet {
     return Eigen::internal::predux_max(largest);
   }
 
-  /// The same numbers in another type.
+  /// The same numbers, converted to another type.
   template <typename Other>
   [[nodiscard]] Packet<Other, Count> cast() const noexcept {
     Scalar from[Count];
@@ -152,12 +152,12 @@ class Packet {
     return Packet<Other, Count>::at(to);
   }
 
-  /// The numbers at a place of the caller's, to read and to write.
+  /// A reference to numbers in the caller's memory, for reading and writing.
   class Place {
    public:
     explicit Place(Scalar* numbers) noexcept : numbers_(numbers) {}
     Place(const Place&) noexcept = default;
-    // NOLINTNEXTLINE(google-explicit-constructor): a place stands for its numbers in formulas.
+    // NOLINTNEXTLINE(google-explicit-constructor): a place represents its numbers in formulas.
     operator Packet() const noexcept { return Packet::at(numbers_); }
     Place& operator=(const Packet& value) noexcept {
       value.write_to(numbers_);
@@ -175,7 +175,8 @@ class Packet {
   Register registers_[count];
 };
 
-/// Rows handled together. Columns are padded to a multiple of it, so that no rows are left over.
+/// Count of rows that are processed together. Columns are padded to a multiple of it, so that no
+/// rows remain.
 inline constexpr Index row_lanes = 8;
 
 template <typename Scalar>
@@ -188,25 +189,26 @@ using RowPacket = Packet<Scalar, int(row_lanes)>;
   return lanes_below(row + row_lanes - 1);
 }
 
-/// The numbers from a place on, to read.
+/// Reads the numbers at an address.
 template <typename Scalar>
 [[nodiscard]] inline RowPacket<Scalar> packet_at(const Scalar* data) noexcept {
   return RowPacket<Scalar>::at(data);
 }
-/// The same to write to as well.
+/// The same address, for reading and writing.
 template <typename Scalar>
 [[nodiscard]] inline typename RowPacket<Scalar>::Place packet_at(Scalar* data) noexcept {
   return typename RowPacket<Scalar>::Place(data);
 }
 
-/// Calls visit<Numbers>(k) for numbers from k on, as many as Numbers has, until all are visited.
+/// Calls visit<Numbers>(k) for all numbers, in packets; Numbers is the type of the packet that
+/// begins at k.
 template <typename Scalar, typename Visit>
 void for_each_packet(Index count, const Visit& visit) noexcept {
   Index k = 0;
   for (; k + row_lanes <= count; k += row_lanes) visit.template operator()<RowPacket<Scalar>>(k);
   for (; k < count; ++k) visit.template operator()<Packet<Scalar, 1>>(k);
 }
-/// The sum of term<Numbers>(k) over all numbers, with k as above.
+/// The sum of term<Numbers>(k) over all numbers, with k as in the function above.
 template <typename Scalar, typename Term>
 [[nodiscard]] Scalar sum_packets(Index count, const Term& term) noexcept {
   RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
@@ -245,7 +247,7 @@ template <typename Scalar>
   return sum_packets<Scalar>(count,
                              [&]<typename Numbers>(Index k) { return Numbers::at(x + k).abs(); });
 }
-/// y ← a + factor b; y may be one of them.
+/// y ← a + factor b; y may be a or b.
 template <typename Scalar>
 void write_sum(const Scalar* a, const Scalar& factor, const Scalar* b, Index count,
                Scalar* y) noexcept {

@@ -8,9 +8,9 @@
 #include "carom/core/scalar.hpp"
 
 /// @file
-/// Arithmetic on numbers side by side, as loops. An Eigen expression is some twenty functions to
-/// compile for each pair of operation and types; a loop is one for all of them, and where the count
-/// is known it becomes the same instructions.
+/// Arithmetic on consecutive numbers, as loops. An Eigen expression compiles some twenty functions
+/// for each pair of operation and types. A loop compiles one function for all of them. If the count
+/// is known at compile time, the machine code is the same.
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
@@ -28,7 +28,7 @@ template <typename Scalar>
   using std::sqrt;
   return sqrt(dot(x, x, count));
 }
-/// a·b of many numbers, in four sums side by side that do not wait for each other.
+/// a·b of many numbers, in four independent sums.
 template <typename Scalar>
 [[nodiscard]] Scalar long_dot(const Scalar* a, const Scalar* b, Index count) noexcept {
   Scalar sums[4] = {};
@@ -55,7 +55,7 @@ template <typename Scalar>
 void write_difference(const Scalar* a, const Scalar* b, Index count, Scalar* result) noexcept {
   for (Index i = 0; i < count; ++i) result[i] = a[i] - b[i];
 }
-/// Whether no number is infinite or NaN.
+/// Whether all numbers are finite.
 template <typename Scalar>
 [[nodiscard]] bool all_finite(const Scalar* x, Index count) noexcept {
   for (Index i = 0; i < count; ++i) {

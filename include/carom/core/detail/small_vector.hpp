@@ -10,9 +10,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A vector of a few numbers inside a formula: its sums and products are vectors and not
-/// expressions, so that a formula costs no more to compile than the functions that it calls.
-/// Problems and answers are Eigen's.
+/// A vector of a few numbers for use inside a formula. Its sums and products are vectors and not
+/// expression templates, so a formula compiles as fast as the functions that it calls. Problems and
+/// answers use Eigen's types.
 template <typename Scalar, int Size>
 struct SmallVector {
   Scalar numbers[Size] = {};
@@ -23,14 +23,14 @@ struct SmallVector {
   [[nodiscard]] Scalar& operator()(int i) noexcept { return numbers[i]; }
   [[nodiscard]] const Scalar& operator()(int i) const noexcept { return numbers[i]; }
 
-  /// The first Size numbers that stand at a place.
+  /// Reads the first Size numbers at an address.
   [[nodiscard]] static SmallVector at(const Scalar* from) noexcept {
     SmallVector result;
     CAROM_UNROLL
     for (int i = 0; i < Size; ++i) result.numbers[i] = from[i];
     return result;
   }
-  /// The same number everywhere.
+  /// The same number in every entry.
   [[nodiscard]] static SmallVector filled(const Scalar& number) noexcept {
     SmallVector result;
     CAROM_UNROLL
@@ -98,13 +98,13 @@ struct SmallVector {
   [[nodiscard]] friend SmallVector operator/(SmallVector a, const Scalar& divisor) noexcept {
     return a /= divisor;
   }
-  /// a ∘ b, number by number.
+  /// a ∘ b, entry by entry.
   [[nodiscard]] friend SmallVector products(SmallVector a, const SmallVector& b) noexcept {
     CAROM_UNROLL
     for (int i = 0; i < Size; ++i) a.numbers[i] *= b.numbers[i];
     return a;
   }
-  /// a over b, number by number.
+  /// a / b, entry by entry.
   [[nodiscard]] friend SmallVector quotients(SmallVector a, const SmallVector& b) noexcept {
     CAROM_UNROLL
     for (int i = 0; i < Size; ++i) a.numbers[i] /= b.numbers[i];
@@ -112,7 +112,8 @@ struct SmallVector {
   }
 };
 
-/// A square matrix of a few numbers inside a formula, column by column, as SmallVector is a vector.
+/// A square matrix of a few numbers for use inside a formula, stored by columns. It is the matrix
+/// type to SmallVector.
 template <typename Scalar, int Size>
 struct SmallMatrix {
   using Column = SmallVector<Scalar, Size>;

@@ -7,23 +7,24 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Adds the status of a part to that of the whole: the whole has converged if every part has;
-/// otherwise its status is that of the last part that has not.
+/// Combines the status of a part with that of the whole. The whole is converged if every part is.
+/// Otherwise its status is that of the last part that is not converged.
 constexpr void add_status(SolveStatus& whole, SolveStatus part) noexcept {
   if (part != SolveStatus::converged) whole = part;
 }
 
-/// Takes a step as a whole and, while that fails, in 2, 4, … 2^halving_limit equal parts.
+/// Computes a step as a whole. If this fails, it computes the step in 2, 4, … 2^halving_limit equal
+/// parts.
 ///
-/// @param report        of the step; its field `substeps` is written: how many parts there are.
-/// @param halving_limit most halvings, ≥ 0.
+/// @param report        of the step; its field `substeps` is written: the count of parts.
+/// @param halving_limit largest count of halvings, ≥ 0.
 /// @param take_part     take_part(k, report) advances by the k-th of report.substeps parts and adds
-///                      to the report; false when it could not.
-/// @param start_again   start_again(report, may_halve) puts everything back to the start of the
-///                      step. If smaller parts may help and may_halve is true, which it is not
-///                      after the last halving, it makes the report that these start from and
-///                      returns true; otherwise it leaves the report and returns false.
-/// @return  the report of the first division of which all parts succeeded, or of the last one.
+///                      to the report. It returns false on failure.
+/// @param start_again   start_again(report, may_halve) restores the state at the start of the step.
+///                      may_halve is false after the last halving. If may_halve is true and smaller
+///                      parts may help, it writes a new report for the next division and returns
+///                      true. Otherwise it leaves the report unchanged and returns false.
+/// @return  the report of the first division whose parts all succeeded, or of the last division.
 /// @note  Real-time safe if the two functions are: at most 2^(halving_limit + 1) parts.
 // NOLINTBEGIN(bugprone-exception-escape): the two functions throw nothing
 template <typename Report, typename TakePart, typename StartAgain>
