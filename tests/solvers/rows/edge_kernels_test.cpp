@@ -14,7 +14,8 @@ namespace edge_kernels_test {
 
 using carom::Index, carom::SquareMatrix, carom::WeightedBlock, carom::detail::Columns;
 using carom::detail::General3, carom::detail::lanes_above, carom::detail::PackedBlock;
-using carom::detail::PackedEdge, carom::detail::Symmetric3, carom::testing::rounding;
+using carom::detail::PackedEdge, carom::detail::PartArray, carom::detail::Symmetric3,
+    carom::testing::rounding;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
@@ -168,9 +169,8 @@ TEMPLATE_TEST_CASE("edge_kernels: velocities of the parts are products with the 
     for (Index k = 0; k < drawn.unknowns; ++k)
       x(k) = double(whitened[std::size_t(drawn.at(k))] = source.entry(6, 0.1));
     Arrays<Scalar> found(3, std::vector<Scalar>(16, Scalar(77)));
-    write_edge_velocities(drawn.edge, drawn.block.data(),
-                          static_cast<const Scalar*>(whitened.data()),
-                          {found[0].data(), found[1].data(), found[2].data()});
+    write_edge_velocities(drawn.edge, drawn.block.data(), whitened.data(),
+                          {{found[0].data(), found[1].data(), found[2].data()}});
     for (Index k = 0; k < 16; ++k) {
       const bool own = k >= drawn.edge.first_part && k < drawn.edge.part_end;
       for (int c = 0; c < 3; ++c) {
@@ -210,8 +210,12 @@ TEMPLATE_TEST_CASE("edge_kernels: momenta are added, products with the transpose
     }
     auto momentum = drawn.vector();
     for (Index k = 0; k < drawn.unknowns; ++k) momentum[std::size_t(drawn.at(k))] = Scalar(k);
-    add_edge_momentum(drawn.edge, static_cast<const Scalar*>(block.data()),
-                      {impulse[0].data(), impulse[1].data(), impulse[2].data()}, momentum.data());
+    auto apart = momentum;
+    const PartArray<Scalar> numbers{{impulse[0].data(), impulse[1].data(), impulse[2].data()}};
+    add_edge_momentum(drawn.edge, block.data(), numbers, momentum.data());
+    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), 0, 1);
+    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), 1, 2);
+    CHECK(apart == momentum);
     const Eigen::VectorXd added = drawn.dense.transpose() * gamma;
     const Eigen::VectorXd size = drawn.dense.cwiseAbs().transpose() * gamma.cwiseAbs();
     for (Index k = 0; k < drawn.unknowns; ++k) {

@@ -40,16 +40,10 @@ class ChosenParts {
   void write_products(Scalar* products) const noexcept;
 
  private:
-  /// Calls visit(Ĵᵀ of one side, its lanes, where the body's unknowns start).
-  template <typename Visit>
-  static void for_each_side(const BodyRows<Scalar>& rows, const Part& part,
-                            Visit&& visit) noexcept {
+  [[nodiscard]] static PartRows<Scalar> rows_of(const BodyRows<Scalar>& rows,
+                                                const Part& part) noexcept {
     const PackedEdge& edge = rows.edges()[part.edge].packed;
-    const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
-    const Scalar* const own =
-        rows.jacobians(edge) + 3 * (low + high) * (part.part - edge.first_part);
-    visit(own, low, edge.low_start);
-    if (edge.high_slot >= 0) visit(own + 3 * low, high, edge.high_start);
+    return {edge, rows.jacobians(edge), part.part};
   }
   void write_product(Index row, Index column, Scalar* products) const noexcept;
 
@@ -63,27 +57,17 @@ class ChosenParts {
 template <RealScalar Scalar>
 Vector3<Scalar> ChosenParts<Scalar>::velocity(const BodyRows<Scalar>& rows, const Part& part,
                                               const Scalar* x) noexcept {
-  RowPacket<Scalar> sums[3];
-  for (auto& sum : sums) sum.setZero();
-  for_each_side(rows, part, [&](const Scalar* row, Index lanes, Index start) {
-    for (Index k = 0; k < lanes; k += row_lanes) {
-      const RowPacket<Scalar> own = packet_at(x + start + k);
-      for (int r = 0; r < 3; ++r) sums[r] += own * packet_at(row + r * lanes + k);
-    }
-  });
-  return {sums[0].sum(), sums[1].sum(), sums[2].sum()};
+  Scalar own[3];
+  rows_of(rows, part).write_velocity(x, own);
+  return {own[0], own[1], own[2]};
 }
 
 template <RealScalar Scalar>
 void ChosenParts<Scalar>::add_momentum(const Scalar* impulses, Scalar* x) const noexcept {
   for (Index i = 0; i < count_; ++i) {
-    const Scalar* const g = impulses + 3 * i;
-    for_each_side(rows_, parts_[i], [&](const Scalar* row, Index lanes, Index start) {
-      for (Index k = 0; k < lanes; k += row_lanes) {
-        packet_at(x + start + k) += g[0] * packet_at(row + k) + g[1] * packet_at(row + lanes + k) +
-                                    g[2] * packet_at(row + 2 * lanes + k);
-      }
-    });
+    const Scalar gamma[3] = {impulses[3 * i], impulses[3 * i + 1], impulses[3 * i + 2]};
+    const PartRows<Scalar> part = rows_of(rows_, parts_[i]);
+    for (int s = 0; s < part.side_count; ++s) part.add_momentum(s, gamma, x);
   }
 }
 
@@ -91,21 +75,23 @@ void ChosenParts<Scalar>::add_momentum(const Scalar* impulses, Scalar* x) const 
 template <RealScalar Scalar>
 void ChosenParts<Scalar>::write_product(Index row, Index column, Scalar* products) const noexcept {
   const Index size = 3 * count_;
-  for_each_side(rows_, parts_[row], [&](const Scalar* x, Index lanes, Index start) {
-    for_each_side(rows_, parts_[column], [&](const Scalar* y, Index, Index other) {
-      if (start != other) return;
+  const PartRows<Scalar> left = rows_of(rows_, parts_[row]), right = rows_of(rows_, parts_[column]);
+  for (int s = 0; s < left.side_count; ++s) {
+    for (int t = 0; t < right.side_count; ++t) {
+      if (left.starts[s] != right.starts[t]) continue;
+      const Index lanes = left.lanes[s];
       for (int c = 0; c < 3; ++c) {
         RowPacket<Scalar> sums[3];
         for (auto& sum : sums) sum.setZero();
         for (Index k = 0; k < lanes; k += row_lanes) {
-          const RowPacket<Scalar> own = packet_at(y + c * lanes + k);
-          for (int r = 0; r < 3; ++r) sums[r] += own * packet_at(x + r * lanes + k);
+          const RowPacket<Scalar> own = packet_at(right.columns[t] + c * lanes + k);
+          for (int r = 0; r < 3; ++r) sums[r] += own * packet_at(left.columns[s] + r * lanes + k);
         }
         Scalar* const to = products + (3 * column + c) * size + 3 * row;
         for (int r = 0; r < 3; ++r) to[r] += sums[r].sum();
       }
-    });
-  });
+    }
+  }
 }
 
 template <RealScalar Scalar>

@@ -82,8 +82,11 @@ class BodyRows {
                         const SharedLoop& loop = {}) const noexcept;
 
  private:
-  void write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
-                             Scalar* velocity) const noexcept;
+  /// Numbers in parts, three for each, by component.
+  template <typename Number>
+  [[nodiscard]] static PartArray<Number> by_component(Number* numbers) noexcept {
+    return {{numbers, numbers + 1, numbers + 2}, 3};
+  }
   /// The rows of a block among the problem's impulses.
   struct Rows {
     int first, count;
@@ -249,20 +252,7 @@ void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
   std::fill(momentum + vector_start(island), momentum + vector_end(island), Scalar(0));
   for (Index e = own.first_edge; e < own.edge_end; ++e) {
     const PackedEdge& edge = edges_[e].packed;
-    const Scalar* block = jacobians(edge);
-    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    Scalar* const targets[2] = {momentum + edge.low_start, momentum + edge.high_start};
-    for (Index k = edge.first_part; k < edge.part_end; ++k) {
-      const Scalar x = impulse[3 * k], y = impulse[3 * k + 1], z = impulse[3 * k + 2];
-      for (int s = 0; s < 2; ++s) {
-        for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          packet_at(targets[s] + i) += x * packet_at(block + i) +
-                                       y * packet_at(block + lanes[s] + i) +
-                                       z * packet_at(block + 2 * lanes[s] + i);
-        }
-        block += 3 * lanes[s];
-      }
-    }
+    add_edge_momentum(edge, jacobians(edge), by_component(impulse), momentum);
   }
 }
 
@@ -272,29 +262,10 @@ void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened, Sc
   const ContactIsland& own = graph_.islands()[island];
   loop(own.edge_end - own.first_edge, [&](Index begin, Index end) {
     for (Index e = own.first_edge + begin; e < own.first_edge + end; ++e) {
-      write_part_velocities(edges_[e].packed, whitened, velocity);
+      const PackedEdge& edge = edges_[e].packed;
+      write_edge_velocities(edge, jacobians(edge), whitened, by_component(velocity));
     }
   });
-}
-
-template <RealScalar Scalar>
-void BodyRows<Scalar>::write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
-                                             Scalar* velocity) const noexcept {
-  const Scalar* block = jacobians(edge);
-  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-  const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
-  for (Index k = edge.first_part; k < edge.part_end; ++k) {
-    RowPacket<Scalar> sum[3];
-    for (auto& row : sum) row.setZero();
-    for (int s = 0; s < 2; ++s) {
-      for (Index i = 0; i < lanes[s]; i += row_lanes) {
-        const RowPacket<Scalar> w = packet_at(sources[s] + i);
-        for (int c = 0; c < 3; ++c) sum[c] += w * packet_at(block + c * lanes[s] + i);
-      }
-      block += 3 * lanes[s];
-    }
-    for (int c = 0; c < 3; ++c) velocity[3 * k + c] = sum[c].sum();
-  }
 }
 
 /// Adds Ĵᵀ N Ĵ of an edge's blocks, or of Nᵀ: low-low, high-low and high-high.
@@ -304,12 +275,9 @@ template <RealScalar Scalar>
 void add_edge_gains(const BodyRows<Scalar>& rows, Index number, const BlockGains<Scalar>& gains,
                     bool transposed, const Columns<Scalar> (&targets)[3]) noexcept {
   const typename BodyRows<Scalar>::Edge& edge = rows.edges()[number];
-  const PackedEdge& packed = edge.packed;
-  const Index width = 3 * (lanes_above(packed.low_size) + lanes_above(packed.high_size));
-  const EdgeTargets<Scalar> wanted(packed, targets);
-  // Calls visit(rows, columns, gain) for every pair of parts of every block.
-  const auto for_each_pair = [&](const auto& visit) {
-    const Scalar* first = rows.jacobians(packed);
+  const PartRows<Scalar> part(edge.packed, rows.jacobians(edge.packed), edge.packed.first_part);
+  add_curvature_of_pairs(edge.packed, targets, true, [&](const auto& visit) {
+    const Scalar* first = part.columns[0];
     for (Index i = edge.first_block; i < edge.block_end; ++i) {
       const int parts = rows.blocks().parts(i);
       for (int a = 0; a < parts; ++a) {
@@ -317,23 +285,11 @@ void add_edge_gains(const BodyRows<Scalar>& rows, Index number, const BlockGains
           const Scalar* const n = transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
           const General3<Scalar> g{n[0], n[3], n[6], n[1], n[4], n[7], n[2], n[5], n[8]};
           if (g.is_zero()) continue;
-          visit(first + a * width, first + b * width, transposed ? g.transpose() : g);
+          visit(first + a * part.width(), first + b * part.width(), transposed ? g.transpose() : g);
         }
       }
-      first += parts * width;
+      first += parts * part.width();
     }
-  };
-  const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
-    EdgeCurvature<Size, Scalar> sum(wanted);
-    for_each_pair(
-        [&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) { sum.add(x, y, g); });
-    sum.add_to_targets();
-  };
-  const bool same = packed.high_slot < 0 || packed.high_size == packed.low_size;
-  if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
-  if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
-  for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_part_curvature(packed, x, y, g, wanted, true);
   });
 }
 

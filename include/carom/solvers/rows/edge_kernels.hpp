@@ -33,65 +33,75 @@ struct Symmetric3 {
   }
 };
 
-/// v_c = Ĵ w of the parts of an edge, components in three arrays.
+/// Ĵᵀ of one part on its bodies, three columns of whole registers for each: products with it.
 template <typename Scalar>
-void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
-                           Scalar* const (&velocity)[3]) noexcept {
-  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-  for (Index k = edge.first_part; k < edge.part_end; ++k) {
-    RowPacket<Scalar> sum[3];
-    for (auto& component : sum) component.setZero();
-    const auto add = [&](const Scalar* start, Index lanes) {
-      for (Index i = 0; i < lanes; i += row_lanes) {
-        const RowPacket<Scalar> w = packet_at(start + i);
-        for (int c = 0; c < 3; ++c) sum[c] += w * packet_at(block + c * lanes + i);
-      }
-      block += 3 * lanes;
-    };
-    add(whitened + edge.low_start, low_lanes);
-    add(whitened + edge.high_start, high_lanes);
-    for (int c = 0; c < 3; ++c) velocity[c][k] = sum[c].sum();
-  }
-}
+struct PartRows {
+  int side_count;   ///< 2; 1 where the other body is the world
+  Index lanes[2];   ///< numbers of a column
+  Index starts[2];  ///< of the bodies in a vector
+  const Scalar* columns[2];
 
-/// p += Ĵᵀ γ of the parts of an edge.
-template <typename Scalar>
-void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
-                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
-  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-  for (Index k = edge.first_part; k < edge.part_end; ++k) {
-    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
-    const auto add = [&](Scalar* start, Index lanes) {
-      for (Index i = 0; i < lanes; i += row_lanes) {
-        packet_at(start + i) += x * packet_at(block + i) + y * packet_at(block + lanes + i) +
-                                z * packet_at(block + 2 * lanes + i);
+  /// @param block  Ĵᵀ of the edge's first part.
+  PartRows(const PackedEdge& edge, const Scalar* block, Index part) noexcept
+      : side_count(edge.high_slot < 0 ? 1 : 2),
+        lanes{lanes_above(edge.low_size), lanes_above(edge.high_size)},
+        starts{edge.low_start, edge.high_start} {
+    columns[0] = block + width() * (part - edge.first_part);
+    columns[1] = columns[0] + 3 * lanes[0];
+  }
+  /// Numbers from one part to the next.
+  [[nodiscard]] Index width() const noexcept { return 3 * (lanes[0] + lanes[1]); }
+
+  /// Ĵ x, x a vector.
+  void write_velocity(const Scalar* x, Scalar (&velocity)[3]) const noexcept {
+    RowPacket<Scalar> sums[3];
+    for (auto& sum : sums) sum.setZero();
+    for (int s = 0; s < side_count; ++s) {
+      for (Index i = 0; i < lanes[s]; i += row_lanes) {
+        const RowPacket<Scalar> own = packet_at(x + starts[s] + i);
+        for (int c = 0; c < 3; ++c) sums[c] += own * packet_at(columns[s] + c * lanes[s] + i);
       }
-      block += 3 * lanes;
-    };
-    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) {
-      block += 3 * (low_lanes + high_lanes);
-      continue;
     }
-    add(momentum + edge.low_start, low_lanes);
-    add(momentum + edge.high_start, high_lanes);
+    for (int c = 0; c < 3; ++c) velocity[c] = sums[c].sum();
+  }
+  /// A register of Ĵᵀ γ on one body.
+  [[nodiscard]] RowPacket<Scalar> momentum(int side, Index i,
+                                           const Scalar (&gamma)[3]) const noexcept {
+    const Scalar* const own = columns[side] + i;
+    return gamma[0] * packet_at(own) + gamma[1] * packet_at(own + lanes[side]) +
+           gamma[2] * packet_at(own + 2 * lanes[side]);
+  }
+  /// x += Ĵᵀ γ on one body, x a vector.
+  void add_momentum(int side, const Scalar (&gamma)[3], Scalar* x) const noexcept {
+    for (Index i = 0; i < lanes[side]; i += row_lanes) {
+      packet_at(x + starts[side] + i) += momentum(side, i, gamma);
+    }
+  }
+};
+
+/// Writes Ĵ x of the parts of an edge.
+template <typename Scalar>
+void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* x,
+                           const PartArray<Scalar>& velocity) noexcept {
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    Scalar own[3];
+    PartRows<Scalar>(edge, block, k).write_velocity(x, own);
+    for (int c = 0; c < 3; ++c) velocity(c, k) = own[c];
   }
 }
 
-/// p += Ĵᵀ γ of the parts of an edge for one of its bodies.
-/// @param side  0 for the low body, 1 for the high one.
-template <typename Scalar>
-void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
-                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
-  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-  const Index lanes = side == 0 ? low_lanes : high_lanes, width = 3 * (low_lanes + high_lanes);
-  Scalar* const start = momentum + (side == 0 ? edge.low_start : edge.high_start);
-  if (side == 1) block += 3 * low_lanes;
-  for (Index k = edge.first_part; k < edge.part_end; ++k, block += width) {
-    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
-    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) continue;
-    for (Index i = 0; i < lanes; i += row_lanes) {
-      packet_at(start + i) += x * packet_at(block + i) + y * packet_at(block + lanes + i) +
-                              z * packet_at(block + 2 * lanes + i);
+/// x += Ĵᵀ γ of the parts of an edge, for both bodies or for one.
+/// @param first_side, side_end  0 is the low body, 1 the high one.
+template <typename Scalar, typename Number>
+void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
+                       const PartArray<Number>& impulse, Scalar* x, int first_side = 0,
+                       int side_end = 2) noexcept {
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    const Scalar gamma[3] = {impulse(0, k), impulse(1, k), impulse(2, k)};
+    if (gamma[0] == Scalar(0) && gamma[1] == Scalar(0) && gamma[2] == Scalar(0)) continue;
+    const PartRows<Scalar> part(edge, block, k);
+    for (int s = first_side; s < (std::min)(side_end, part.side_count); ++s) {
+      part.add_momentum(s, gamma, x);
     }
   }
 }
@@ -220,42 +230,55 @@ void add_part_curvature(const PackedEdge& edge, const Scalar* rows, const Scalar
   }
 }
 
-/// Adds the curvature of an edge's friction contacts to a matrix of blocks.
-/// @param curvature  curvature(part, g) writes G; false where it is zero.
+/// Adds Ĵᵀ G Ĵ of parts of an edge to a matrix of blocks: low-low, high-low and high-high.
 /// @param targets  as in EdgeTargets.
-template <typename Scalar, typename Curvature>
-void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
-                        const Columns<Scalar> (&targets)[3]) noexcept {
-  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
+/// @param lower_only  whether nothing above the diagonal of low-low and high-high matters.
+/// @param for_each_pair  calls visit(rows, columns, g) for pairs of parts of one block, with Ĵᵀ of
+///                       the two and the 3 × 3 part of G that couples them.
+template <typename Scalar, typename ForEachPair>
+void add_curvature_of_pairs(const PackedEdge& edge, const Columns<Scalar> (&targets)[3],
+                            bool lower_only, const ForEachPair& for_each_pair) noexcept {
   const EdgeTargets<Scalar> wanted(edge, targets);
-  General3<Scalar> g;
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(wanted);
     bool any = false;
-    for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
-      if (!curvature(k, g)) continue;
-      sum.add(block, block, g);
+    for_each_pair([&](const Scalar* rows, const Scalar* columns, const General3<Scalar>& g) {
+      sum.add(rows, columns, g);
       any = true;
-    }
+    });
     if (any) sum.add_to_targets();
   };
   const bool same = edge.high_slot < 0 || edge.high_size == edge.low_size;
   if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
-  for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
-    if (curvature(k, g)) add_part_curvature(edge, block, block, g, wanted);
-  }
+  for_each_pair([&](const Scalar* rows, const Scalar* columns, const General3<Scalar>& g) {
+    add_part_curvature(edge, rows, columns, g, wanted, lower_only);
+  });
+}
+
+/// Adds the curvature of an edge's friction contacts to a matrix of blocks.
+/// @param block  Ĵᵀ of the edge's first part.
+/// @param curvature  curvature(part, g) writes G; false where it is zero.
+template <typename Scalar, typename Curvature>
+void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
+                        const Columns<Scalar> (&targets)[3]) noexcept {
+  add_curvature_of_pairs(edge, targets, false, [&](const auto& visit) {
+    General3<Scalar> g;
+    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
+      if (!curvature(k, g)) continue;
+      const Scalar* const own = PartRows<Scalar>(edge, block, k).columns[0];
+      visit(own, own, g);
+    }
+  });
 }
 
 /// Adds the curvature of any other block of an edge to a matrix of blocks.
-/// @param block  Ĵᵀ of the edge's first part.
 /// @param g      scaled G, zero beyond the rows; its transpose is added if so asked.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
                          const Columns<Scalar> (&targets)[3], bool transposed = false) noexcept {
-  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
-  const Scalar* const first = block + (other.first_part - edge.first_part) * width;
+  const PartRows<Scalar> first(edge, block, other.first_part);
   const EdgeTargets<Scalar> wanted(edge, targets);
   for (int i = 0; i < other.part_count; ++i) {
     for (int j = 0; j < other.part_count; ++j) {
@@ -265,7 +288,8 @@ void add_other_curvature(const PackedEdge& edge, const Scalar* block,
       const General3<Scalar> own{at(0, 0), at(0, 1), at(0, 2), at(1, 0), at(1, 1),
                                  at(1, 2), at(2, 0), at(2, 1), at(2, 2)};
       if (own.is_zero()) continue;
-      add_part_curvature(edge, first + i * width, first + j * width, own, wanted);
+      add_part_curvature(edge, first.columns[0] + i * first.width(),
+                         first.columns[0] + j * first.width(), own, wanted);
     }
   }
 }

@@ -63,6 +63,10 @@ class SolverMemory {
   [[nodiscard]] Scalar* contact(TripleName name, int component) noexcept {
     return contacts_.data() + (3 * name + component) * part_size_;
   }
+  /// All three components.
+  [[nodiscard]] PartArray<Scalar> parts(TripleName name) noexcept {
+    return {{contact(name, 0), contact(name, 1), contact(name, 2)}};
+  }
   /// Unit directions of friction as the last full step predicted them, two components.
   [[nodiscard]] Scalar* predicted_direction(int component) noexcept {
     return contacts_.data() + (3 * triple_count + component) * part_size_;
@@ -266,8 +270,7 @@ class IslandView {
   /// The rows of a block that is not a friction contact, out of an array over parts.
   [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
                                            typename Memory::TripleName name) const noexcept {
-    return other.read(
-        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
+    return other.read(memory_.parts(name));
   }
 
   /// Says that passes over the island go piece by piece, and who shares the pieces.

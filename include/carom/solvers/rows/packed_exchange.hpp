@@ -129,11 +129,8 @@ void PackedExchange<Scalar>::give_velocities(const Moved& moved, VectorX<Scalar>
 template <RealScalar Scalar>
 void PackedExchange<Scalar>::give_block(const PackedBlock<Scalar>& other, Scalar* impulse,
                                         Scalar* contact_velocity) const noexcept {
-  const auto read = [&](typename Memory::TripleName name) {
-    return other.read(
-        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
-  };
-  const RowNumbers<Scalar> gamma = read(Memory::impulse), velocity = read(Memory::velocity);
+  const RowNumbers<Scalar> gamma = other.read(memory_.parts(Memory::impulse)),
+                           velocity = other.read(memory_.parts(Memory::velocity));
   const Index first = problem_.first_row(other.number);
   for (int i = 0; i < other.set.rows; ++i) {
     impulse[first + i] = other.scale(i) * gamma(i);

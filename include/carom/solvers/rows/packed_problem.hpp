@@ -38,6 +38,17 @@ struct PackedIsland {
   Index first_other = 0, other_end = 0;
 };
 
+/// Three numbers for every part, by component and part.
+template <typename Number>
+struct PartArray {
+  Number* components[3];
+  Index stride = 1;  ///< from one part to the next
+
+  [[nodiscard]] Number& operator()(int component, Index part) const noexcept {
+    return components[component][part * stride];
+  }
+};
+
 /// A block that is not a friction contact in the packed arrays, where it takes one part or two. Its
 /// rows are scaled so that R = 1: J_s = D J, γ_s = D⁻¹ γ, y_s = D⁻¹ y with D = √R⁻¹.
 template <RealScalar Scalar>
@@ -68,20 +79,21 @@ struct PackedBlock {
   [[nodiscard]] int component_of(int row) const noexcept {
     return set.shape == ImpulseShape::planar ? 2 * row : row;
   }
-  /// The numbers of the rows out of three arrays of components over all parts.
-  [[nodiscard]] Rows read(const Scalar* const (&components)[3]) const noexcept {
+  /// The numbers of the rows out of an array over all parts.
+  template <typename Number>
+  [[nodiscard]] Rows read(const PartArray<Number>& numbers) const noexcept {
     Rows rows = Rows::Zero();
     for (int i = 0; i < set.rows; ++i) {
       const int at = component_of(i);
-      rows(i) = components[at % 3][first_part + at / 3];
+      rows(i) = numbers(at % 3, first_part + at / 3);
     }
     return rows;
   }
-  void write(const Rows& rows, Scalar* const (&components)[3]) const noexcept {
-    for (int i = 0; i < 3 * part_count; ++i) components[i % 3][first_part + i / 3] = Scalar(0);
+  void write(const Rows& rows, const PartArray<Scalar>& numbers) const noexcept {
+    for (int i = 0; i < 3 * part_count; ++i) numbers(i % 3, first_part + i / 3) = Scalar(0);
     for (int i = 0; i < set.rows; ++i) {
       const int at = component_of(i);
-      components[at % 3][first_part + at / 3] = rows(i);
+      numbers(at % 3, first_part + at / 3) = rows(i);
     }
   }
 

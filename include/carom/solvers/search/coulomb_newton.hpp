@@ -114,9 +114,9 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
 template <RealScalar Scalar>
 Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
                                       const PackedBlock<Scalar>& other) noexcept {
-  const RowNumbers<Scalar> bias =
-      other.read({packed.parameter(Packed::bias1), packed.parameter(Packed::bias2),
-                  packed.parameter(Packed::bias3)});
+  const RowNumbers<Scalar> bias = other.read(
+      PartArray<const Scalar>{{packed.parameter(Packed::bias1), packed.parameter(Packed::bias2),
+                               packed.parameter(Packed::bias3)}});
   RowNumbers<Scalar> u = state.rows_of(other, Memory::velocity);
   const RowNumbers<Scalar> impulse = state.rows_of(other, Memory::impulse);
   for (int i = 0; i < other.set.rows; ++i) {

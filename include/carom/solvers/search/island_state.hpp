@@ -97,14 +97,12 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
 template <RealScalar Scalar>
 void IslandState<Scalar>::write_velocities(typename Memory::VectorName from,
                                            typename Memory::TripleName to) const noexcept {
-  Scalar* const result[3] = {memory_.contact(to, 0), memory_.contact(to, 1),
-                             memory_.contact(to, 2)};
+  const PartArray<Scalar> result = memory_.parts(to);
   for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
     const PackedEdge& edge = packed_.edge(e);
-    write_edge_velocities(edge, packed_.jacobians(edge.jacobians),
-                          static_cast<const Scalar*>(memory_.vector(from)), result);
+    write_edge_velocities(edge, packed_.jacobians(edge.jacobians), memory_.vector(from), result);
   }
-  for (Scalar* const component : result) {
+  for (Scalar* const component : result.components) {
     std::fill_n(component + island_.first_part + island_.true_count,
                 island_.part_count - island_.true_count, Scalar(0));
   }
@@ -162,8 +160,7 @@ bool IslandState<Scalar>::write_other_projections(
   for (Index c = island_.first_other; c < island_.other_end; ++c) {
     const PackedBlock<Scalar>& other = packed_.other(c);
     const RowNumbers<Scalar> projected = other.impulse_scaled(law_, rows_of(other, trial));
-    other.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
-                            memory_.contact(impulse, 2)});
+    other.write(projected, memory_.parts(impulse));
     for (int r = 0; r < 6; ++r) size += abs(projected(r));
   }
   return size <= (std::numeric_limits<Scalar>::max)();
@@ -193,9 +190,7 @@ void IslandState<Scalar>::evaluate() noexcept {
     residual = std::numeric_limits<Scalar>::infinity();
     return;
   }
-  const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
-                                    memory_.contact(Memory::impulse, 1),
-                                    memory_.contact(Memory::impulse, 2)};
+  const PartArray<Scalar> impulse = memory_.parts(Memory::impulse);
   clear(Memory::momentum);
   for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
     const PackedEdge& edge = packed_.edge(e);
@@ -246,13 +241,11 @@ void IslandState<Scalar>::evaluate_pieces() noexcept {
 
 template <RealScalar Scalar>
 void IslandState<Scalar>::balance_piece(const IslandState& part, Scalar* sums) const noexcept {
-  const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
-                                    memory_.contact(Memory::impulse, 1),
-                                    memory_.contact(Memory::impulse, 2)};
+  const PartArray<Scalar> impulse = memory_.parts(Memory::impulse);
   Scalar* const momentum = memory_.vector(Memory::momentum);
   part.clear(Memory::momentum);
   pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
-    add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
+    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse, momentum, side, side + 1);
   });
   part.balance(sums);
 }

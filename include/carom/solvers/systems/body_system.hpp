@@ -137,21 +137,16 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
   for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) gross_[slot] = Scalar(0);
   for (Index e = own.first_edge; e < own.edge_end; ++e) {
     const PackedEdge& edge = rows.edges()[e].packed;
-    const Scalar* block = rows.jacobians(edge);
-    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    const Index ends[2] = {edge.low_slot, edge.high_slot};
+    const int slots[2] = {edge.low_slot, edge.high_slot};
     for (Index k = edge.first_part; k < edge.part_end; ++k) {
-      for (int s = 0; s < 2; ++s) {
+      const PartRows<Scalar> part(edge, rows.jacobians(edge), k);
+      const Scalar gamma[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
+      for (int s = 0; s < part.side_count; ++s) {
         RowPacket<Scalar> squares = RowPacket<Scalar>::Zero();
-        for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
-          for (int c = 0; c < 3; ++c) {
-            sum += impulse[3 * k + c] * packet_at(block + c * lanes[s] + i);
-          }
-          squares += sum.square();
+        for (Index i = 0; i < part.lanes[s]; i += row_lanes) {
+          squares += part.momentum(s, i, gamma).square();
         }
-        if (lanes[s] > 0) gross_[ends[s]] += sqrt(squares.sum());
-        block += 3 * lanes[s];
+        gross_[slots[s]] += sqrt(squares.sum());
       }
     }
   }
