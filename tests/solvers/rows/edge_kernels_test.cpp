@@ -213,8 +213,8 @@ TEMPLATE_TEST_CASE("edge_kernels: momenta are added, products with the transpose
     auto apart = momentum;
     const PartArray<Scalar> numbers{{impulse[0].data(), impulse[1].data(), impulse[2].data()}};
     add_edge_momentum(drawn.edge, block.data(), numbers, momentum.data());
-    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), 0, 1);
-    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), 1, 2);
+    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), true, false);
+    add_edge_momentum(drawn.edge, block.data(), numbers, apart.data(), false, true);
     CHECK(apart == momentum);
     const Eigen::VectorXd added = drawn.dense.transpose() * gamma;
     const Eigen::VectorXd size = drawn.dense.cwiseAbs().transpose() * gamma.cwiseAbs();

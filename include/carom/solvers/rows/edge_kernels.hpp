@@ -73,9 +73,13 @@ struct PartRows {
   }
   /// x += Ĵᵀ γ on one body, x a vector.
   void add_momentum(int side, const Scalar (&gamma)[3], Scalar* x) const noexcept {
-    for (Index i = 0; i < lanes[side]; i += row_lanes) {
-      packet_at(x + starts[side] + i) += momentum(side, i, gamma);
-    }
+    const Index count = lanes[side];
+    Scalar* const to = x + starts[side];
+    for (Index i = 0; i < count; i += row_lanes) packet_at(to + i) += momentum(side, i, gamma);
+  }
+  /// Goes on to the next part of the edge.
+  void advance() noexcept {
+    for (auto& column : columns) column += width();
   }
 };
 
@@ -83,26 +87,26 @@ struct PartRows {
 template <typename Scalar>
 void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* x,
                            const PartArray<Scalar>& velocity) noexcept {
-  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+  PartRows<Scalar> part(edge, block, edge.first_part);
+  for (Index k = edge.first_part; k < edge.part_end; ++k, part.advance()) {
     Scalar own[3];
-    PartRows<Scalar>(edge, block, k).write_velocity(x, own);
+    part.write_velocity(x, own);
     for (int c = 0; c < 3; ++c) velocity(c, k) = own[c];
   }
 }
 
-/// x += Ĵᵀ γ of the parts of an edge, for both bodies or for one.
-/// @param first_side, side_end  0 is the low body, 1 the high one.
+/// x += Ĵᵀ γ of the parts of an edge.
+/// @param low, high  whether for the low body, and whether for the high one.
 template <typename Scalar, typename Number>
 void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
-                       const PartArray<Number>& impulse, Scalar* x, int first_side = 0,
-                       int side_end = 2) noexcept {
-  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+                       const PartArray<Number>& impulse, Scalar* x, bool low = true,
+                       bool high = true) noexcept {
+  PartRows<Scalar> part(edge, block, edge.first_part);
+  for (Index k = edge.first_part; k < edge.part_end; ++k, part.advance()) {
     const Scalar gamma[3] = {impulse(0, k), impulse(1, k), impulse(2, k)};
     if (gamma[0] == Scalar(0) && gamma[1] == Scalar(0) && gamma[2] == Scalar(0)) continue;
-    const PartRows<Scalar> part(edge, block, k);
-    for (int s = first_side; s < (std::min)(side_end, part.side_count); ++s) {
-      part.add_momentum(s, gamma, x);
-    }
+    if (low) part.add_momentum(0, gamma, x);
+    if (high) part.add_momentum(1, gamma, x);
   }
 }
 

@@ -245,7 +245,8 @@ void IslandState<Scalar>::balance_piece(const IslandState& part, Scalar* sums) c
   Scalar* const momentum = memory_.vector(Memory::momentum);
   part.clear(Memory::momentum);
   pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
-    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse, momentum, side, side + 1);
+    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse, momentum, side == 0,
+                      side == 1);
   });
   part.balance(sums);
 }
