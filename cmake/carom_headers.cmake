@@ -196,10 +196,8 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/sequence.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/answer/certificate_parts.hpp
-  include/carom/solvers/answer/certificate_rounding.hpp
   include/carom/solvers/answer/exact_ray.hpp
   include/carom/solvers/answer/map_rounding.hpp
-  include/carom/solvers/answer/overlap_loads.hpp
   include/carom/solvers/answer/ray_columns.hpp
   include/carom/solvers/answer/ray_cone.hpp
   include/carom/solvers/answer/ray_measures.hpp
@@ -245,7 +243,6 @@ set(CAROM_HEADERS
   include/carom/solvers/search/island_newton.hpp
   include/carom/solvers/search/island_solver.hpp
   include/carom/solvers/search/island_state.hpp
-  include/carom/solvers/search/judged_answer.hpp
   include/carom/solvers/search/judged_rounds.hpp
   include/carom/solvers/search/law_iterate.hpp
   include/carom/solvers/search/newton_walk.hpp

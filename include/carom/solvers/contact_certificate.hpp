@@ -11,7 +11,6 @@
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/compiler.hpp"
 #include "carom/solvers/answer/certificate_parts.hpp"
-#include "carom/solvers/answer/certificate_rounding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -8,7 +8,6 @@
 
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/answer/overlap_loads.hpp"
 #include "carom/solvers/rows/impulse_islands.hpp"
 #include "carom/solvers/search/island_law.hpp"
 #include "carom/solvers/systems/body_system.hpp"
@@ -31,6 +30,58 @@ struct InteriorPointOptions {
   /// as many are taken as long as every ten gain half a digit.
   int sweeps = 30;
 };
+
+namespace detail {
+
+/// The velocities that take overlaps out of the contacts of a BodySystem, island by island. The law
+/// does not need them, and bodies between walls that overlap them from two sides have no answer
+/// with them, so that an island is first solved without.
+template <RealScalar Scalar>
+class OverlapLoads {
+ public:
+  /// @param system  of the problem.
+  /// @note  Allocates beyond the largest problem so far.
+  void find(const ContactProblem<Scalar>& problem, const BodySystem<Scalar>& system) {
+    loads_.clear();
+    first_.assign(system.islands().size() + 1, 0);
+    for (Index island = 0; island < system.islands().size(); ++island) {
+      const BlockIsland& own = system.islands()[island];
+      for (Index i = own.first_block; i < own.block_end; ++i) {
+        const Index block = system.block_number(i);
+        const Scalar velocity = problem.overlap_velocity(block);
+        if (!(velocity > Scalar(0))) continue;
+        loads_.push_back({3 * system.blocks().first_part(i) + 2, velocity});
+      }
+      first_[island + 1] = int(loads_.size());
+    }
+  }
+  [[nodiscard]] bool any(Index island) const noexcept {
+    return first_[island] < first_[island + 1];
+  }
+  /// Takes the velocities of an island out of its load, or puts them in again.
+  void leave_out(BodySystem<Scalar>& system, Index island) const noexcept {
+    add(system, island, Scalar(1));
+  }
+  void ask_again(BodySystem<Scalar>& system, Index island) const noexcept {
+    add(system, island, Scalar(-1));
+  }
+
+ private:
+  struct Load {
+    Index place;
+    Scalar velocity;
+  };
+  void add(BodySystem<Scalar>& system, Index island, const Scalar& sign) const noexcept {
+    for (Index k = first_[island]; k < first_[island + 1]; ++k) {
+      system.add_to_load(loads_[k].place, sign * loads_[k].velocity);
+    }
+  }
+
+  Sequence<Load> loads_;
+  Sequence<int> first_;  ///< per island, where its own begin
+};
+
+}  // namespace detail
 
 /// Primal-dual interior point for contact under the exact law of Coulomb, or the convex one: rigid
 /// contacts, compliant ones and all other blocks, each as it was added, on bodies.

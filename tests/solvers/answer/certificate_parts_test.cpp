@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/answer/certificate_rounding.hpp"
+#include "carom/solvers/answer/certificate_parts.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +19,7 @@
 
 #include "io/text_problem.hpp"
 
-namespace certificate_rounding_test {
+namespace certificate_parts_test {
 
 using carom::certify, carom::ContactProblem, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::by_digits;
@@ -192,7 +192,7 @@ struct Laws {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("certificate_rounding: the bounds hold to the last bit, at any magnitudes",
+TEMPLATE_TEST_CASE("certificate_parts: the bounds hold to the last bit, at any magnitudes",
                    "[solvers][oracle]", float, double) {
   using Scalar = TestType;
   VectorSource<double> source(4010u);
@@ -225,7 +225,7 @@ TEMPLATE_TEST_CASE("certificate_rounding: the bounds hold to the last bit, at an
   laws.distance.check(count / 2);
 }
 
-TEST_CASE("certificate_rounding: the bounds hold on the bundled problems, solved to rounding",
+TEST_CASE("certificate_parts: the bounds hold on the bundled problems, solved to rounding",
           "[solvers][oracle]") {
   Laws laws;
   WorstCase close("bound, beyond |grad l|"), small("gap, beyond the exact one");
@@ -262,7 +262,7 @@ TEST_CASE("certificate_rounding: the bounds hold on the bundled problems, solved
   CHECK(seen >= 4);
 }
 
-TEMPLATE_TEST_CASE("certificate_rounding: the bound holds where A (v - v*) nearly cancels",
+TEMPLATE_TEST_CASE("certificate_parts: the bound holds where A (v - v*) nearly cancels",
                    "[solvers][oracle]", float, double) {
   using Scalar = TestType;
   VectorSource<double> source(4011u);
@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("certificate_rounding: the bound holds where A (v - v*) nearl
   holds.check(count / 2);
 }
 
-TEST_CASE("certificate_rounding: a body that is singular but for rounding has an infinite bound",
+TEST_CASE("certificate_parts: a body that is singular but for rounding has an infinite bound",
           "[solvers][example]") {
   ContactProblem<double> problem(0.01);
   Eigen::Matrix2d matrix;
@@ -308,4 +308,4 @@ TEST_CASE("certificate_rounding: a body that is singular but for rounding has an
   CHECK(c.residual < 2);
 }
 
-}  // namespace certificate_rounding_test
+}  // namespace certificate_parts_test
