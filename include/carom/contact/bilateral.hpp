@@ -8,34 +8,35 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Rows that are held at zero from both sides. Points, welds, distances, couplers, joints and
-/// springs are all of this kind; the functions below write rows of J for free bodies.
+/// Rows that are constrained to zero in both directions. Points, welds, distances, couplers, joints
+/// and springs are of this kind. The functions below write rows of J for free bodies.
 ///
-/// Without a stiffness they are rigid, and a share of the error is taken out in each step: J v =
-/// −s x/δt. The speed that this takes goes as the error does. Rows may say the same twice, and
-/// their errors contradict each other, as two hinges of a door do: an R of 1e-8 of the row's own
-/// inverse mass shares the load among them and finds the answer between. With a stiffness they are
-/// springs with linear dissipation, γ = −δt k ((x + δt J v) + τ_d J v), row by row.
+/// Without a stiffness the rows are rigid, and each step removes a share s of the error: J v = −s
+/// x/δt. The velocity from this correction decreases with the error. Rows may be redundant, and
+/// their errors may contradict each other, as with the two hinges of a door. Then an R of 1e-8
+/// times the row's inverse mass distributes the load between the rows and leads to an answer
+/// between the contradicting ones. With a stiffness the rows are springs with linear dissipation,
+/// γ = −δt k ((x + δt J v) + τ_d J v), row by row.
 template <RealScalar Scalar>
 struct Bilateral {
-  int rows = 1;                                                ///< 1 to 6.
-  RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();       ///< x [m, rad], now.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
-                                                               ///< rigid.
-  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with springs.
+  int rows = 1;                                           ///< 1 to 6.
+  RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();  ///< x [m, rad] before the step.
+  /// k [N/m, N·m/rad], > 0; +∞: rigid.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();
+  Scalar dissipation_time = 0;                    ///< τ_d [s], ≥ 0; with springs.
   Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with springs.
   Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
-  /// Share of the error that a rigid row takes out in one step [-], in [0, 1]. 1 takes it out at
-  /// once, with a speed of x/δt; a fifth is gentle where the rows turn as the bodies move, and
-  /// leaves a hundredth of the error after 20 steps.
+  /// Share of the error that a rigid row removes in one step [-], in [0, 1]. 1 removes the whole
+  /// error at once, with a velocity of x/δt. The value 0.2 is gentle where the rows turn with the
+  /// bodies, and reduces the error to a hundredth after 20 steps.
   Scalar correction = Scalar(usual_correction);
 
   static constexpr double usual_correction = 0.2;
 };
 
-/// Turns the springs into R and v̂, each row softened to a period of β steps of its own.
+/// Converts the springs to R and v̂. Each row is softened to a period of β steps.
 /// @param time_step     δt [s], > 0.
-/// @param inverse_mass  the rows' own [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
+/// @param inverse_mass  of each row [1/kg, 1/(kg·m²)], the diagonal of the Delassus block.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const Bilateral<Scalar>& law,
@@ -53,7 +54,7 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// What is wrong with the springs, or nothing.
+/// The fault of the springs; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const Bilateral<Scalar>& law) {
   if (law.rows < 1 || law.rows > 6) {
@@ -67,9 +68,9 @@ template <RealScalar Scalar>
   return detail::yielding_fault(item, law, Scalar(Bilateral<Scalar>::usual_correction));
 }
 
-/// Velocity of a point fixed to a free body, J = [−a×, I]: a body's velocity is its spin, then that
-/// of its origin, both in axes of the world.
-/// @param arm  a [m], from the origin to the point, in axes of the world.
+/// Velocity of a point fixed to a free body, J = [−a×, I]. The velocity of a body consists of its
+/// angular velocity and the velocity of its origin, both in world axes.
+/// @param arm  a [m], from the origin to the point, in world axes.
 template <RealScalar Scalar>
 [[nodiscard]] Eigen::Matrix<Scalar, 3, 6> point_rows(const Vector3<Scalar>& arm) noexcept {
   Eigen::Matrix<Scalar, 3, 6> rows = Eigen::Matrix<Scalar, 3, 6>::Zero();
@@ -83,10 +84,10 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// Velocities of a free body's point along three axes, then its spin about them. Held equal on two
-/// bodies these rows are a weld, and without some of them a joint; for axes (t₁, t₂, n) they are
-/// the rows of a WrenchContact.
-/// @param axes  3 × 3, the axes as rows, in axes of the world.
+/// Velocities of a point of a free body along three axes, then its angular velocity about them. If
+/// these rows are equal on two bodies, the bodies are welded; with some of the rows they form a
+/// joint. For axes (t₁, t₂, n) the rows are those of a WrenchContact.
+/// @param axes  3 × 3, the axes as rows, in world axes.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 6> frame_rows(const SquareMatrix<Scalar, 3>& axes,
                                                  const Vector3<Scalar>& arm) noexcept {
@@ -96,17 +97,17 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// Rate at which a free body's point moves along a direction: the row of a distance, a rod, a rope.
-/// @param direction  unit vector along which the distance grows.
+/// Velocity of a point of a free body along a direction: the row of a distance, a rod, a rope.
+/// @param direction  unit vector in which the distance grows.
 template <RealScalar Scalar>
 [[nodiscard]] Eigen::Matrix<Scalar, 1, 6> distance_row(const Vector3<Scalar>& direction,
                                                        const Vector3<Scalar>& arm) noexcept {
   return direction.transpose() * point_rows(arm);
 }
 
-/// Row of a coupler between two velocities of one body, v_driven − ratio v_driving: a gear, a
-/// mimic joint. Between two bodies, its two parts are unit rows of their own.
-/// @param size  velocities of the body.
+/// Row of a coupler between two velocities of one body, v_driven − ratio v_driving: a gear, a mimic
+/// joint. Between two bodies, its two parts are unit rows on the two bodies.
+/// @param size  count of velocities of the body.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] Eigen::Matrix<Scalar, 1, Eigen::Dynamic> coupler_row(Index size, Index driven,

@@ -14,44 +14,46 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Bodies and one sequence of blocks on them: of each block its one or two bodies, its rows J, its
-/// law. ContactProblem adds blocks to it; solvers read it.
+/// Bodies and a sequence of blocks on them. Each block has one or two bodies, rows J and a law.
+/// ContactProblem adds blocks; solvers read them.
 ///
-/// Friction contacts, which are most blocks, keep their numbers in an array of their own; visit()
-/// shows them as it does any other block, visit_by_kind() by a type of their own.
-/// @note  Only the functions with which ContactProblem adds allocate or throw.
+/// Most blocks are friction contacts. Their numbers are in a separate array. visit() passes them
+/// with the same type as any other block, visit_by_kind() with a type of their own.
+/// @note  Only the functions with which ContactProblem adds blocks allocate or throw.
 template <RealScalar Scalar>
 class BlockSequence : public Bodies<Scalar> {
  public:
   using FrictionContactView = BlockView<Scalar, 3>;
   using OtherBlockView = BlockView<Scalar>;
 
-  /// Gives a friction contact other numbers, μ ≥ 0 and R > 0, which are not checked. Real-time
-  /// safe: no allocation, no exception.
+  /// Sets new numbers of a friction contact, μ ≥ 0 and R > 0. They are not checked. Real-time safe:
+  /// no allocation, no exception.
   /// @pre  is_friction_contact(block).
   void set_law(Index block, const WeightedContact<Scalar>& law) noexcept;
-  /// Gives a block other numbers, as many rows, which are not checked. Real-time safe.
-  /// @pre  a friction contact stays one.
+  /// Sets new numbers of a block with the same count of rows. They are not checked. Real-time safe.
+  /// @pre  a friction contact stays a friction contact.
   void set_law(Index block, const WeightedBlock<Scalar>& law) noexcept;
-  /// Gives one side of a block another J, of which no entry is checked; its law stays, also where
-  /// its numbers came from the old J. Real-time safe: no allocation, no exception.
+  /// Sets a new J of one side of a block. Its entries are not checked. The law does not change,
+  /// also where its numbers were computed from the old J. Real-time safe: no allocation, no
+  /// exception.
   /// @param jacobian  J, rows(block) × size of the body, finite, not zero.
   template <typename MatrixType>
   void set_jacobian(Index block, int side, const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
-  /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
+  /// Makes all contacts (blocks whose set is a cone) rigid. μ, R and v̂ do not change. Real-time
+  /// safe.
   void make_rigid() noexcept;
 
   [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
   /// Length of the stacked impulses: the rows of all blocks.
   [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
-  /// Parts of all blocks: one of each, two of a block that has more than three rows.
+  /// Count of parts of all blocks. A block has one part, or two if it has more than three rows.
   [[nodiscard]] Index part_count() const noexcept { return part_count_; }
   /// Where the rows of a block begin in the stacked impulses.
   [[nodiscard]] Index first_row(Index block) const noexcept { return at(block).first_row; }
   [[nodiscard]] int rows(Index block) const noexcept {
     return is_friction_contact(block) ? 3 : other(block).set.rows;
   }
-  /// Bodies a block joins: 1 or 2.
+  /// Count of bodies of a block: 1 or 2.
   [[nodiscard]] int side_count(Index block) const noexcept {
     return at(block).bodies[1] < 0 ? 1 : 2;
   }
@@ -59,7 +61,7 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] Index side_body(Index block, int side) const noexcept {
     return at(block).bodies[std::size_t(side)];
   }
-  /// What kind of set its impulses are in.
+  /// The kind of set of its impulses.
   [[nodiscard]] ImpulseShape shape(Index block) const noexcept {
     return is_friction_contact(block) ? ImpulseShape::friction : other(block).set.shape;
   }
@@ -74,23 +76,23 @@ class BlockSequence : public Bodies<Scalar> {
                    this->body(side_body(block, side)).size, rows(block))
         .transpose();
   }
-  /// The numbers of a block, as set_law() takes them.
+  /// The numbers of a block, as in the argument of set_law().
   [[nodiscard]] WeightedBlock<Scalar> law(Index block) const noexcept {
     return is_friction_contact(block) ? as_block(friction_contact_law(block)) : other(block);
   }
-  /// Whether a block does not give way, and how many do not.
+  /// Whether a block is rigid. The next function: the count of rigid blocks.
   [[nodiscard]] bool is_rigid(Index block) const noexcept {
     return is_friction_contact(block) ? friction_contact_law(block).rigid : other(block).rigid;
   }
   [[nodiscard]] Index rigid_count() const noexcept { return rigid_count_; }
-  /// The part of v̂ₙ that takes out the overlap of a rigid contact [m/s], ≥ 0; 0 of other blocks.
+  /// The part of v̂ₙ that removes the overlap of a rigid contact [m/s], ≥ 0; 0 for other blocks.
   [[nodiscard]] Scalar overlap_velocity(Index block) const noexcept {
     if (!is_rigid(block)) return Scalar(0);
     return is_friction_contact(block) ? friction_contact_law(block).overlap_velocity
                                       : other(block).overlap_velocity;
   }
-  /// How deep the bodies of the deepest contact are in each other [m], ≥ 0, as its law knows it;
-  /// one by numbers alone knows of none.
+  /// Overlap of the deepest contact [m], ≥ 0, as far as the laws contain it. A contact given by its
+  /// numbers only has no overlap.
   [[nodiscard]] Scalar deepest_overlap() const noexcept {
     Scalar deepest(0);
     const auto see = [&](const auto& laws) {
@@ -101,19 +103,19 @@ class BlockSequence : public Bodies<Scalar> {
     return deepest;
   }
 
-  /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
-  /// and the laws of most blocks, kept apart from the others.
+  /// Whether a block is a friction contact without adhesion, independent of the way it was added.
+  /// It has three rows and the law of most blocks, and it is stored separately from the others.
   [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
   [[nodiscard]] Index friction_contact_count() const noexcept { return contacts_.size(); }
   /// Numbers of a friction contact.
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
     return contacts_[at(block).law];
   }
-  /// One of its bodies, with what the block has of it.
+  /// One of its bodies, with the numbers that the block stores for it.
   [[nodiscard]] BlockSide<Scalar> side(Index block, int side) const noexcept;
-  /// Its one or two bodies; the second of a block with the world is −1.
+  /// Its one or two bodies. The second body of a block with the world is −1.
   [[nodiscard]] std::array<BlockSide<Scalar>, 2> sides(Index block) const noexcept;
-  /// A block with its own type.
+  /// A friction contact as a view of its own type.
   /// @pre  is_friction_contact(block).
   [[nodiscard]] FrictionContactView friction_contact(Index block) const noexcept {
     return {block, first_row(block), friction_contact_law(block), side_count(block), sides(block)};
@@ -122,8 +124,8 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
     return view(block, other(block));
   }
-  /// Calls visit(view) with a BlockView of a block, of one type for all blocks, that lasts as long
-  /// as the call.
+  /// Calls visit(view) with a BlockView of a block. The type is the same for all blocks. The view
+  /// is valid during the call.
   template <typename Visit>
   decltype(auto) visit(Index block, Visit&& visit) const {
     if (!is_friction_contact(block)) return visit(other_block(block));
@@ -135,8 +137,8 @@ class BlockSequence : public Bodies<Scalar> {
   void for_each_block(Visit&& visit) const {
     for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
   }
-  /// Calls visit(view) with a friction contact or another block by its own type, which costs less
-  /// time in a long loop and twice the code.
+  /// Calls visit(view) with a friction contact or another block by its own type. This is faster in
+  /// a long loop, and has twice the code.
   template <typename Visit>
   decltype(auto) visit_by_kind(Index block, Visit&& visit) const {
     return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
@@ -148,7 +150,7 @@ class BlockSequence : public Bodies<Scalar> {
   }
 
  protected:
-  /// Forgets all bodies and blocks, keeps their memory.
+  /// Removes all bodies and blocks. The memory stays allocated.
   void clear() noexcept {
     this->clear_bodies();
     blocks_.clear();
@@ -158,17 +160,18 @@ class BlockSequence : public Bodies<Scalar> {
     whitened_jacobian_.clear();
     row_count_ = part_count_ = rigid_count_ = 0;
   }
-  /// A block is added by its sides, one or two, and then its law; all of it has been checked.
+  /// Starts a new block. Its one or two sides are added next, then its law. All of them are already
+  /// checked.
   void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
-  /// Takes back a block that has its sides and no law yet.
+  /// Removes a block that has its sides and no law yet.
   void drop_block() noexcept {
     jacobian_.resize(blocks_.back().jacobians[0]);
     whitened_jacobian_.resize(jacobian_.size());
     blocks_.resize(block_count() - 1);
   }
-  /// Room for J of a side, entry (r, c) at [r size + c], which the caller fills.
+  /// Memory for J of a side, entry (r, c) at [r size + c]. The caller writes it.
   [[nodiscard]] Scalar* append_side(Index body, Index rows);
-  /// Writes Ĵ = J L⁻ᵀ of the sides of the block that was added last, of so many rows.
+  /// Writes Ĵ = J L⁻ᵀ of the sides of the last block, which has `rows` rows.
   void whiten_sides(Index rows) noexcept {
     for (std::size_t s = 0; s < 2 && blocks_.back().bodies[s] >= 0; ++s) {
       whiten_side(blocks_.back().bodies[s], blocks_.back().jacobians[s], rows);
@@ -183,7 +186,7 @@ class BlockSequence : public Bodies<Scalar> {
     std::array<Index, 2> bodies;     ///< second −1 for the world
     std::array<Index, 2> jacobians;  ///< where the Jacobian blocks start
     Index first_row;
-    Index law;  ///< number among the friction contacts, or −1 less that among the others
+    Index law;  ///< index among the friction contacts, or −1 minus the index among the others
   };
   [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[block]; }
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
@@ -193,7 +196,7 @@ class BlockSequence : public Bodies<Scalar> {
                                        const WeightedBlock<Scalar>& law) const noexcept {
     return {block, first_row(block), law, side_count(block), sides(block)};
   }
-  /// Writes Ĵ = J L⁻ᵀ of a side whose J starts at a place.
+  /// Writes Ĵ = J L⁻ᵀ of a side whose J begins at `start`.
   void whiten_side(Index body, Index start, Index rows) noexcept {
     const Index size = this->body(body).size;
     Scalar* const whitened = whitened_jacobian_.data() + start;
@@ -276,7 +279,7 @@ void BlockSequence<Scalar>::set_jacobian(Index block, int side,
   whiten_side(body, start, jacobian.rows());
 }
 
-/// Gives its law to the block that was added last.
+/// Stores the law of the last block.
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::append_law(const WeightedContact<Scalar>& law) {
   blocks_.back().law = friction_contact_count();

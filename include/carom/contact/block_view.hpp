@@ -14,26 +14,27 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a block has of one of its bodies.
+/// The data of a block on one of its bodies.
 template <RealScalar Scalar>
 struct BlockSide {
   Index body;
-  BodyRange range;         ///< the body's
-  const Scalar* jacobian;  ///< Jᵀ, size × rows, column by column
+  BodyRange range;         ///< of the body
+  const Scalar* jacobian;  ///< Jᵀ, size × rows, stored by columns
   const Scalar* whitened;  ///< Ĵᵀ = L⁻¹ Jᵀ
 };
 
-/// One block of rows of a ContactProblem: its bodies, J, and its law with what follows from them,
-/// so that a loop over all blocks is written once.
+/// One block of rows of a ContactProblem: its bodies, J, its law, and quantities computed from
+/// them. A loop over all blocks is therefore written once.
 ///
 /// ```
 /// problem.for_each_block([&](const auto& block) {
 ///   block.add_momentum(block.impulse(velocity), momentum);  // momentum += Jᵀ P(y(v))
 /// });
 /// ```
-/// @tparam Capacity  6: any block, whose numbers beyond its rows are zero; 3: a friction contact by
-///                   its own type, whose rows are (t₁, t₂, n).
-/// @note  Refers to the problem's memory. Real-time safe: no allocation, no exception.
+/// @tparam Capacity  6: any block; numbers beyond its rows are zero. 3: a friction contact by its
+///                   own type; its rows are (t₁, t₂, n).
+/// @note  The view refers to the memory of the problem. Real-time safe: no allocation, no
+///        exception.
 template <RealScalar Scalar, int Capacity = 6>
 class BlockView {
  public:
@@ -49,7 +50,7 @@ class BlockView {
             const std::array<Side, 2>& sides) noexcept
       : number_(number), first_row_(first_row), law_(law), side_count_(side_count), sides_(sides) {}
 
-  /// Its place among the problem's blocks.
+  /// Its index in the problem.
   [[nodiscard]] Index number() const noexcept { return number_; }
   /// Where its rows begin in the stacked impulses.
   [[nodiscard]] Index first_row() const noexcept { return first_row_; }
@@ -71,18 +72,18 @@ class BlockView {
   [[nodiscard]] Columns whitened_columns(int s) const noexcept {
     return {side(s).whitened, side(s).range.size, rows()};
   }
-  /// One row of J of one side, as many numbers as the body has velocities.
+  /// One row of J of one side, with as many numbers as the body has velocities.
   [[nodiscard]] const Scalar* jacobian_row(int s, int row) const noexcept {
     return side(s).jacobian + row * side(s).range.size;
   }
-  /// The same of Ĵ.
+  /// The same row of Ĵ.
   [[nodiscard]] const Scalar* whitened_row(int s, int row) const noexcept {
     return side(s).whitened + row * side(s).range.size;
   }
 
   // --- stacked impulses ---
 
-  /// Its rows out of stacked numbers, which stand side by side.
+  /// Its rows of a stacked vector.
   template <typename VectorType>
   [[nodiscard]] Rows read(const Eigen::MatrixBase<VectorType>& stacked) const noexcept {
     return read(numbers_of(stacked));
@@ -119,7 +120,7 @@ class BlockView {
   void add_momentum(const Rows& impulse, VectorType& momentum) const noexcept {
     for (int s = 0; s < side_count_; ++s) add_momentum(s, impulse, momentum);
   }
-  /// The same on one side alone.
+  /// Adds Jᵀ γ of one side only.
   template <typename VectorType>
   void add_momentum(int s, const Rows& impulse, VectorType& momentum) const noexcept {
     add_momentum(s, impulse, momentum.data());
@@ -142,7 +143,7 @@ class BlockView {
     }
     return sum;
   }
-  /// The sum of the diagonal of J A⁻¹ Jᵀ [1/kg].
+  /// The trace of J A⁻¹ Jᵀ [1/kg].
   [[nodiscard]] Scalar own_trace() const noexcept {
     Scalar sum = 0;
     for (int s = 0; s < side_count_; ++s) {
@@ -154,7 +155,8 @@ class BlockView {
 
   // --- the law ---
 
-  /// R [1/kg, 1/(kg·m²)]; of a rigid block the one for solvers that need an R; 1 beyond the rows.
+  /// R [1/kg, 1/(kg·m²)]. For a rigid block it is the R for solvers that need one. It is 1 beyond
+  /// the rows.
   [[nodiscard]] Rows regularization() const noexcept {
     if constexpr (Capacity == 3) {
       const auto [tangent, normal] = law_.regularization;
@@ -165,7 +167,8 @@ class BlockView {
   }
   /// v̂ [m/s, rad/s].
   [[nodiscard]] const Rows& bias_velocity() const noexcept { return law_.bias_velocity; }
-  /// v̂ less what takes out the overlap of a rigid contact, which an answer need not grant.
+  /// v̂ without the part that removes the overlap of a rigid contact. An answer need not satisfy
+  /// that part.
   [[nodiscard]] Rows least_bias_velocity() const noexcept {
     Rows result = law_.bias_velocity;
     if (law_.rigid) result(2) -= law_.overlap_velocity;
@@ -186,14 +189,14 @@ class BlockView {
       return law_.set.shape != ImpulseShape::intervals && !detail::is_shifted(law_.set);
     }
   }
-  /// y = R⁻¹(v̂ − u) [N·s], the impulse that a velocity u of the rows leads to without the set.
+  /// y = R⁻¹(v̂ − u) [N·s], the impulse for a velocity u of the rows without the set.
   [[nodiscard]] Rows trial(const Rows& velocity) const noexcept {
     const Rows& bias = bias_velocity();
     Rows result = regularization();
     for (int i = 0; i < Capacity; ++i) result(i) = (bias(i) - velocity(i)) / result(i);
     return result;
   }
-  /// P(y), the impulse in the set that is nearest by R.
+  /// P(y), the nearest impulse in the set in the metric R.
   [[nodiscard]] Rows nearest(const Rows& y) const noexcept {
     if constexpr (Capacity == 3) {
       return project(FrictionCone<Scalar>{law_.friction}, law_.regularization, y).point;
@@ -210,7 +213,7 @@ class BlockView {
       return impulse_curvature(law_.set, law_.regularization, y);
     }
   }
-  /// The impulse in the set that is nearest in N·s.
+  /// The nearest impulse in the set in the Euclidean norm [N·s].
   [[nodiscard]] Rows nearest_unweighted(const Rows& y) const noexcept {
     if constexpr (Capacity == 3) {
       return project(FrictionCone<Scalar>{law_.friction}, y).point;
@@ -230,7 +233,7 @@ class BlockView {
     for (int i = 0; i < rows(); ++i) sum += weights(i) * (impulse(i) * impulse(i));
     return sum / 2;
   }
-  /// γᵀR y − ½‖γ‖²_R [J], for γ = P(y); of cones that is ½‖γ‖²_R.
+  /// γᵀR y − ½‖γ‖²_R [J] for γ = P(y). For cones it is ½‖γ‖²_R.
   [[nodiscard]] Scalar cost(const Rows& y, const Rows& impulse) const noexcept {
     if (is_cone()) return regularization_cost(impulse);
     const Rows weights = regularization();
@@ -245,7 +248,7 @@ class BlockView {
     for (int i = 0; i < Capacity; ++i) result(i) = velocity(i) - bias(i) + result(i) * impulse(i);
     return result;
   }
-  /// The same, without R γ where the law is rigid.
+  /// The same without R γ if the law is rigid.
   [[nodiscard]] Rows law_slope(const Rows& velocity, const Rows& impulse) const noexcept {
     return law_.rigid ? slope(velocity, Rows::Zero()) : slope(velocity, impulse);
   }

@@ -14,7 +14,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A body's generalized velocities: their place in the stacked velocity, and their number.
+/// The generalized velocities of a body: their place in the stacked velocity, and their count.
 struct BodyRange {
   Index start;
   Index size;
@@ -23,10 +23,10 @@ struct BodyRange {
 /// The bodies of a ContactProblem. A body is a block of generalized velocities with one momentum
 /// matrix A: a free rigid body has 6, a robot any number.
 ///
-/// All data are kept in whitened velocities w = Lᵀ v, A = L Lᵀ, too, where the momentum matrix is
-/// the identity. Norms of w are kinetic-energy norms.
+/// All data are also stored in whitened velocities w = Lᵀ v, A = L Lᵀ, for which the momentum
+/// matrix is the identity. Norms of w are kinetic-energy norms.
 /// @note  Cold: add_body() may allocate and throws std::invalid_argument, naming the body; a
-///        refused body leaves the others as they were.
+///        rejected body does not change the others.
 template <RealScalar Scalar>
 class Bodies {
  public:
@@ -35,14 +35,15 @@ class Bodies {
 
   /// Adds a body.
   /// @param momentum_matrix  A [kg, kg·m²], n×n, symmetric positive definite.
-  /// @param free_velocity    v* [m/s, rad/s], n: the step's outcome if nothing touched.
+  /// @param free_velocity    v* [m/s, rad/s], n: the velocity after a step without contact.
   /// @return  index of the body.
   template <typename MatrixType, typename VectorType>
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                  const Eigen::MatrixBase<VectorType>& free_velocity) {
     return add_body(momentum_matrix, free_velocity, free_velocity, false);
   }
-  /// Adds a body and says how it moves before the step, from which restitution takes the approach.
+  /// Adds a body with its velocity before the step. Restitution needs this velocity for the
+  /// approach.
   /// @param velocity_now  [m/s, rad/s], n.
   template <typename MatrixType, typename VectorType, typename NowType>
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
@@ -51,7 +52,7 @@ class Bodies {
     return add_body(momentum_matrix, free_velocity, velocity_now, true);
   }
 
-  /// What add_body() would object to, or nothing.
+  /// The fault for which add_body() would throw; empty if there is none.
   template <typename MatrixType, typename VectorType>
   [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                                  const Eigen::MatrixBase<VectorType>& free_velocity) const {
@@ -63,7 +64,7 @@ class Bodies {
     return broken.empty() ? factor_body(item, given.rows, matrix.data(), 0, factor) : broken;
   }
 
-  /// Gives all bodies another free velocity, of which no entry is checked. Real-time safe: no
+  /// Sets a new free velocity of all bodies. Its entries are not checked. Real-time safe: no
   /// allocation, no exception.
   /// @param free_velocity  v* [m/s, rad/s], n_v, stacked over the bodies, finite.
   void set_free_velocity(std::span<const Scalar> free_velocity) noexcept {
@@ -82,7 +83,7 @@ class Bodies {
   [[nodiscard]] VectorMap free_velocity() const noexcept {
     return {free_velocity_.data(), velocity_count()};
   }
-  /// Whether a body was given its velocity before the step.
+  /// Whether the velocity of a body before the step is known.
   [[nodiscard]] bool has_velocity_now(Index body) const noexcept { return at(body).moves; }
   /// The velocity of one body before the step.
   /// @pre  has_velocity_now(body).
@@ -98,12 +99,12 @@ class Bodies {
   [[nodiscard]] MatrixMap momentum_matrix(Index body) const noexcept {
     return {momentum_.data() + at(body).matrix, at(body).range.size, at(body).range.size};
   }
-  /// L of one body; only its lower triangle has meaning.
+  /// L of one body. Only its lower triangle is valid.
   [[nodiscard]] MatrixMap momentum_factor(Index body) const noexcept {
     return {factor_.data() + at(body).matrix, at(body).range.size, at(body).range.size};
   }
 
-  /// w = Lᵀ v of n_v numbers, in place.
+  /// w = Lᵀ v for n_v numbers, in place.
   void whiten(std::span<Scalar> velocity) const noexcept {
     CAROM_EXPECTS(Index(velocity.size()) == velocity_count());
     for (const Body& b : bodies_) {
@@ -111,7 +112,7 @@ class Bodies {
                                 velocity.data() + b.range.start);
     }
   }
-  /// v = L⁻ᵀ w of n_v numbers, in place.
+  /// v = L⁻ᵀ w for n_v numbers, in place.
   void unwhiten(std::span<Scalar> whitened) const noexcept {
     CAROM_EXPECTS(Index(whitened.size()) == velocity_count());
     for (const Body& b : bodies_) {
@@ -119,7 +120,7 @@ class Bodies {
                              whitened.data() + b.range.start);
     }
   }
-  /// p ← L⁻¹ p of n_v numbers, in place: ‖p‖_{A⁻¹} of a momentum is the norm of the result.
+  /// p ← L⁻¹ p for n_v numbers, in place. The norm of the result is ‖p‖_{A⁻¹} of the momentum p.
   void whiten_momentum(std::span<Scalar> momentum) const noexcept {
     CAROM_EXPECTS(Index(momentum.size()) == velocity_count());
     for (const Body& b : bodies_) {
@@ -141,7 +142,7 @@ class Bodies {
   using Entries = detail::MatrixEntries<Scalar>;
   struct Body {
     BodyRange range;
-    Index matrix;  ///< where its matrices start
+    Index matrix;  ///< start of its matrices
     bool moves;    ///< whether its velocity before the step is known
   };
   template <typename MatrixType, typename VectorType, typename NowType>
@@ -153,7 +154,7 @@ class Bodies {
     const Entries free = write(free_velocity, start, free_velocity_);
     return keep_body(given, free, write(velocity_now, start, velocity_now_), moves);
   }
-  /// Writes the numbers of a matrix to the end of others, and says where they are.
+  /// Appends the numbers of a matrix to a sequence and returns their place.
   template <typename MatrixType>
   static Entries write(const Eigen::MatrixBase<MatrixType>& matrix, Index start,
                        Sequence<Scalar>& numbers) {
@@ -176,8 +177,8 @@ class Bodies {
 
 // --- implementation ---
 
-/// Makes a momentum matrix symmetric where it stands, and writes its factor to the end of others.
-/// @return  what is wrong with it, or nothing.
+/// Makes a momentum matrix symmetric in place, and appends its factor to the factors.
+/// @return  the fault of the matrix; empty if there is none.
 template <RealScalar Scalar>
 Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* matrix, Index start,
                                   Sequence<Scalar>& factor) {
@@ -193,8 +194,8 @@ Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* m
   return definite ? Fault{} : detail::indefinite_fault(item);
 }
 
-/// Takes in a body whose matrix and velocities stand behind those of the others, or takes them away
-/// and refuses it.
+/// Adds the body whose matrix and velocities are already appended. If the body has a fault, it
+/// removes these numbers and rejects the body.
 template <RealScalar Scalar>
 Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
                                 const Entries& velocity_now, bool moves) {

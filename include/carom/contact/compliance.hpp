@@ -21,10 +21,10 @@ namespace detail {
 template <RealScalar Scalar>
 struct NearRigidWeight {
   Scalar value;
-  Scalar by_inverse_mass;  ///< (β/2π)²: the least R per inverse mass
-  bool clamped;            ///< whether value is that least R
+  Scalar by_inverse_mass;  ///< (β/2π)²: the least R divided by the inverse mass
+  bool clamped;            ///< whether value is the least R
 
-  /// @param compliant     1/(δt c) for an impulse of −δt c per velocity.
+  /// @param compliant     1/(δt c) for an impulse of −δt c per unit of velocity.
   /// @param near_rigid    β.
   /// @param inverse_mass  w.
   NearRigidWeight(const Scalar& compliant, const Scalar& near_rigid,
@@ -42,22 +42,22 @@ template <typename Law>
 [[nodiscard]] bool is_soft_by_step(const Law& law) noexcept {
   return law.compliance == std::remove_cvref_t<decltype(law.compliance)>::step;
 }
-/// Whether such a law does not give way.
+/// Whether such a law is rigid.
 template <typename Law>
 [[nodiscard]] bool is_unyielding(const Law& law) noexcept {
   return !is_soft_by_step(law) && !is_finite(law.stiffness);
 }
 
-/// R of rows that do not give way, for solvers that need one, as RigidContact::softness has it.
+/// R of rigid rows, for solvers that need one. It corresponds to RigidContact::softness.
 /// @param inverse_mass  w of the rows.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar unyielding_weight(const Scalar& inverse_mass) noexcept {
   return Scalar(1e-6) * inverse_mass;
 }
 
-/// R of the rows of a rigid joint. It is so small that joints hold, 10 t on cubes of 1 kg to
-/// micrometres, and so large that joints that contradict each other have an answer, whose impulses
-/// the type can hold beside those of the load.
+/// R of the rows of a rigid joint. It is small enough that joints with 10 t on cubes of 1 kg are
+/// accurate to micrometres. It is large enough that contradicting joints have an answer whose
+/// impulses the type can represent beside those of the load.
 /// @param inverse_mass  w of the row.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar joint_weight(const Scalar& inverse_mass) noexcept {
@@ -65,8 +65,8 @@ template <RealScalar Scalar>
   return (roundings > Scalar(1e-8) ? roundings : Scalar(1e-8)) * inverse_mass;
 }
 
-/// v̂ of a row that does not give way: an open gap may close within the step, and a share of a
-/// penetration is taken out.
+/// v̂ of a rigid row: an open gap may close within the step, and a share of a penetration is
+/// removed.
 /// @param gap    ϕ [m]; negative in penetration.
 /// @param share  of a penetration [-], in [0, 1].
 template <RealScalar Scalar>
@@ -75,12 +75,12 @@ template <RealScalar Scalar>
   return -(gap > Scalar(0) ? Scalar(1) : share) * gap / time_step;
 }
 
-/// What an option that cannot act on what does not give way should be.
+/// The required value of an option that has no effect on rigid contacts.
 inline constexpr const char* unyielding_default =
     "its default, as without a stiffness nothing gives way";
 
-/// What is wrong with the numbers that say how a law gives way, or nothing: those that are out of
-/// range, and those that cannot act.
+/// The fault of the compliance numbers of a law; empty if there is none. Numbers out of range and
+/// numbers without effect are faults.
 /// @param usual_correction  the default of the law's `correction`.
 template <typename Law>
 [[nodiscard]] Fault yielding_fault(
@@ -108,60 +108,62 @@ template <typename Law>
 
 }  // namespace detail
 
-/// How far a contact or a joint gives way.
+/// How a contact or a joint yields.
 enum class Compliance {
-  stiffness,  ///< By its stiffness; without one, which is an infinite one, not at all.
-  step,       ///< As a spring with a period of β steps: the stiffest that the step resolves.
+  stiffness,  ///< By its stiffness. An infinite stiffness is rigid.
+  step,  ///< As a spring with a period of β steps: the stiffest spring that the step resolves.
 };
 
-/// A contact by the physical data of its materials. A contact in stick, or without friction, obeys
-/// γₙ = δt k (−(ϕ + δt vₙ) − τ_d vₙ)₊: a spring with linear dissipation, taken implicitly.
+/// A contact by the physical data of its materials. In stick or without friction it obeys γₙ = δt k
+/// (−(ϕ + δt vₙ) − τ_d vₙ)₊: a spring with linear dissipation, evaluated at the end of the step.
 ///
-/// Without a stiffness it is rigid, as a RigidContact of the same gap and friction. An option that
-/// cannot act, such as the dissipation of a contact that is rigid, is refused.
+/// Without a stiffness it is rigid, equal to a RigidContact with the same gap and friction. An
+/// option without effect, such as the dissipation of a rigid contact, is rejected.
 template <RealScalar Scalar>
 struct CompliantContact {
-  Scalar gap = 0;                                              ///< ϕ [m]; negative in penetration.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m], > 0; +∞: rigid, unless
-                                                               ///< `compliance` says otherwise.
-  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; of a contact that gives way.
+  Scalar gap = 0;  ///< ϕ [m]; negative in penetration.
+  /// k [N/m], > 0; +∞: rigid, unless `compliance` changes this.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();
+  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; of a compliant contact.
   Scalar friction = 0;          ///< μ [-], ≥ 0.
-  Scalar near_rigid = 1;        ///< β [-], ≥ 0: contacts stiffer than a period of β steps are
-                                ///< softened to it, which keeps the problem well scaled and
-                                ///< changes nothing that the step resolves. 0 switches this off.
-                                ///< Of a contact that gives way.
-  Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0: tangential regularization relative to the
-                                        ///< contact's inverse mass. Stick creeps at
-                                        ///< vₜ = σ w γₜ; smaller creeps less and costs iterations.
-                                        ///< Of a contact that gives way.
-  /// Compliance::step: as stiff as the step resolves; without a stiffness.
+  /// β [-], ≥ 0: a contact stiffer than a spring with a period of β steps is softened to this
+  /// period. The problem is then well scaled, and nothing that the step resolves changes. 0
+  /// disables this. Of a compliant contact.
+  Scalar near_rigid = 1;
+  /// σ [-], > 0: tangential regularization relative to the contact's inverse mass. A sticking
+  /// contact creeps at vₜ = σ w γₜ. A smaller σ reduces the creep and costs iterations. Of a
+  /// compliant contact.
+  Scalar relative_slip = Scalar(1e-3);
+  /// Compliance::step: as stiff as the step resolves; only without a stiffness.
   Compliance compliance = Compliance::stiffness;
-  /// Velocity of the touched surface by itself along (t₁, t₂, n) [m/s], which is not in J v: of a
-  /// belt, or of a body whose motion is given. The contact acts on J v less this.
+  /// Velocity of the touched surface along (t₁, t₂, n) [m/s] that is not in J v: of a belt, or of a
+  /// body with a given motion. The contact acts on J v minus this velocity.
   Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
-  /// Most of a penetration taken out in one step [-], in [0, 1], as in RigidContact; of a contact
-  /// that is rigid.
+  /// Largest share of a penetration that is removed in one step [-], in [0, 1], as in RigidContact;
+  /// of a rigid contact.
   Scalar correction = Scalar(usual_overlap_share);
-  Pressing<Scalar> pressing = {};  ///< As in RigidContact; add_contact() finds it.
+  Pressing<Scalar> pressing = {};  ///< As in RigidContact; add_contact() computes it.
 };
 
-/// A contact by the numbers of the convex problem themselves.
+/// A contact by the numbers of the convex problem.
 template <RealScalar Scalar>
 struct WeightedContact {
   Scalar friction;                        ///< μ [-], ≥ 0.
   ContactWeights<Scalar> regularization;  ///< R [1/kg], both > 0.
-  Vector3<Scalar> bias_velocity;          ///< v̂ [m/s], the velocity the contact relaxes to.
-  bool rigid = false;  ///< Whether the contact does not give way: solvers of rigid contact then
-                       ///< take R = 0, and solvers that need an R take the one above.
-  Scalar overlap = 0;  ///< How deep the bodies are in each other [m], ≥ 0; for reports.
-  Scalar overlap_velocity = 0;  ///< The part of v̂ₙ that takes out the overlap [m/s], ≥ 0: solvers
-                                ///< of rigid contact leave it out where it has no answer.
+  Vector3<Scalar> bias_velocity;          ///< v̂ [m/s], the velocity to which the contact relaxes.
+  /// Whether the contact is rigid: then solvers of rigid contact use R = 0, and solvers that need
+  /// an R use the one above.
+  bool rigid = false;
+  Scalar overlap = 0;  ///< Overlap of the bodies [m], ≥ 0; for reports.
+  /// The part of v̂ₙ that removes the overlap [m/s], ≥ 0. Solvers of rigid contact omit it where it
+  /// has no answer.
+  Scalar overlap_velocity = 0;
 };
 
 namespace detail {
 
-/// The numbers of a contact that does not give way, with what its gap asks for: one that is open
-/// may close within the step, and an overlap is taken out.
+/// The numbers of a rigid contact, including those for its gap: an open gap may close within the
+/// step, and an overlap is removed.
 template <RealScalar Scalar, typename Law>
 [[nodiscard]] WeightedContact<Scalar> with_gap(WeightedContact<Scalar> numbers, const Law& law,
                                                const Scalar& time_step) noexcept {
@@ -175,10 +177,10 @@ template <RealScalar Scalar, typename Law>
 
 }  // namespace detail
 
-/// Turns physical data into R and v̂.
+/// Converts physical data to R and v̂.
 ///
-/// Rₙ = max(β²/(4π²) w, 1/(δt k (δt + τ_d))), Rₜ = σ w, v̂ = s + (0, 0, −ϕ/(δt + τ_d)), s the
-/// surface velocity. A rigid one has the numbers of a RigidContact.
+/// Rₙ = max(β²/(4π²) w, 1/(δt k (δt + τ_d))), Rₜ = σ w, v̂ = s + (0, 0, −ϕ/(δt + τ_d)), where s is
+/// the surface velocity. A rigid contact has the numbers of a RigidContact.
 /// @param time_step     δt [s], > 0.
 /// @param inverse_mass  w [1/kg], > 0: an estimate of the contact's Delassus block, ‖W_ii‖_F/3.
 /// @note  Real-time safe: no allocation, no exception, constant work.
@@ -222,7 +224,7 @@ template <typename Law>
 
 }  // namespace detail
 
-/// What is wrong with a contact's physical data, or nothing.
+/// The fault of a contact's physical data; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const CompliantContact<Scalar>& contact) {
   const bool idle = detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3);
@@ -235,7 +237,7 @@ template <RealScalar Scalar>
   return detail::yielding_fault(item, contact, Scalar(usual_overlap_share));
 }
 
-/// What is wrong with a contact's weights, or nothing.
+/// The fault of a contact's weights; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const WeightedContact<Scalar>& contact) {
   return detail::Checks(item)

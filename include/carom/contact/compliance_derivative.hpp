@@ -8,9 +8,10 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Derivatives of R and v̂ₙ, as make_weighted() gives them, by the physical data of a contact.
-/// Those not listed are zero; friction passes through unchanged. Of a rigid contact all but that by
-/// the gap are zero: its R, which some solvers need, stands for none.
+/// Derivatives of R and v̂ₙ of make_weighted() with respect to the physical data of a contact.
+/// Derivatives that are not listed are zero; friction does not change. For a rigid contact all
+/// derivatives except that by the gap are zero: its R is only a substitute for solvers that need
+/// one.
 template <RealScalar Scalar>
 struct ComplianceDerivative {
   Scalar bias_by_gap;              ///< dv̂ₙ/dϕ = −1/(δt + τ_d) [1/s]
@@ -20,7 +21,7 @@ struct ComplianceDerivative {
   Scalar normal_by_inverse_mass;   ///< dRₙ/dw [-]
   Scalar tangent_by_inverse_mass;  ///< dRₜ/dw = σ [-]
   Scalar tangent_by_slip;          ///< dRₜ/dσ = w [1/kg]
-  bool near_rigid;  ///< The clamp holds: Rₙ follows from w and not from k and τ_d.
+  bool near_rigid;  ///< The clamp is active: Rₙ depends on w and not on k and τ_d.
 };
 
 /// @param time_step     δt [s], > 0.
@@ -57,14 +58,14 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// A contact's inverse mass and how it follows the mass of its bodies.
+/// A contact's inverse mass and its derivatives by the masses of its bodies.
 template <RealScalar Scalar>
 struct InverseMass {
-  Scalar value;           ///< w = ‖W_ii‖_F/3 [1/kg]; 1 where nothing moves the contact
-  Scalar by_log_mass[2];  ///< dw/d ln m [1/kg] for A = m A₀ of each side's body, ≤ 0
+  Scalar value;           ///< w = ‖W_ii‖_F/3 [1/kg]; 1 if no velocity moves the contact
+  Scalar by_log_mass[2];  ///< dw/d ln m [1/kg] for A = m A₀ of the body of each side, ≤ 0
 };
 
-/// The w with which ContactProblem turns σ and β into R, and its derivatives.
+/// The w with which ContactProblem converts σ and β to R, and its derivatives.
 /// @pre   the block is a friction contact.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>

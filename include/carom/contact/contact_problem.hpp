@@ -13,9 +13,9 @@ inline namespace CAROM_ABI {
 
 /// One time step of compliant frictional contact: min ½‖v − v*‖²_A + ½‖P(y(v))‖²_R.
 ///
-/// It is made of bodies and of blocks. A block is one to six rows J of one or two bodies, with a
-/// law that bounds their impulses: a friction contact, whose rows are (t₁, t₂, n) and whose normal
-/// velocity is positive where it separates, a contact that also resists rolling, a joint limit, a
+/// The problem consists of bodies and blocks. A block is one to six rows J of one or two bodies,
+/// with a law that bounds their impulses. Examples: a friction contact with rows (t₁, t₂, n), whose
+/// normal velocity is positive if it separates; a contact with rolling resistance; a joint limit; a
 /// motor. Nothing here iterates.
 ///
 /// ```
@@ -24,8 +24,8 @@ inline namespace CAROM_ABI {
 /// problem.add_contact(ball, Eigen::Matrix3d::Identity(), {.gap = 0, .stiffness = 1e5});
 /// ```
 /// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item; a
-///        refused item leaves the problem as it was. After reset() the memory is kept, so that a
-///        problem no larger than an earlier one is built without allocation.
+///        rejected item does not change the problem. reset() does not free memory: a problem that
+///        is not larger than an earlier one is built without allocation.
 template <RealScalar Scalar>
 class ContactProblem : public BlockSequence<Scalar> {
  public:
@@ -34,14 +34,14 @@ class ContactProblem : public BlockSequence<Scalar> {
   /// @param time_step  δt [s], > 0.
   explicit ContactProblem(Scalar time_step) { reset(time_step); }
 
-  /// Forgets all bodies and blocks, keeps their memory.
+  /// Removes all bodies and blocks. The memory stays allocated.
   void reset(Scalar time_step);
 
   /// Adds a contact of one body with the immobile world.
-  /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n); as many rows as the law has.
+  /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n); the count of rows is that of the law.
   /// @param law       CompliantContact, RigidContact, HuntCrossleyContact, WeightedContact;
-  ///                  WrenchContact of 3 to 6 rows.
-  /// @return  number of the block.
+  ///                  WrenchContact with 3 to 6 rows.
+  /// @return  index of the block.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
     return add_block("contact ", law, given(body, jacobian));
@@ -57,7 +57,7 @@ class ContactProblem : public BlockSequence<Scalar> {
   /// Adds a block that is not a contact, on one body.
   /// @param jacobian  J, m×n, 1 ≤ m ≤ 6.
   /// @param law       JointLimit, DryFriction, Motor, Tendon, Bilateral, WeightedBlock.
-  /// @return  number of the block.
+  /// @return  index of the block.
   template <typename MatrixType, typename Law>
   Index add_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
     return add_block("constraint ", law, given(body, jacobian));
@@ -71,7 +71,8 @@ class ContactProblem : public BlockSequence<Scalar> {
                      given(second_body, second_jacobian));
   }
 
-  /// What add_contact() would object to, or nothing. Does not change the problem.
+  /// The fault for which add_contact() would throw; empty if there is none. Does not change the
+  /// problem.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   [[nodiscard]] Fault check_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
                                     const Law& law) const {
@@ -86,7 +87,8 @@ class ContactProblem : public BlockSequence<Scalar> {
     return block_fault("contact ", law, given(first_body, first_jacobian),
                        given(second_body, second_jacobian));
   }
-  /// What add_constraint() would object to, or nothing. Does not change the problem.
+  /// The fault for which add_constraint() would throw; empty if there is none. Does not change the
+  /// problem.
   template <typename MatrixType, typename Law>
   [[nodiscard]] Fault check_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
                                        const Law& law) const {
@@ -136,7 +138,7 @@ void ContactProblem<Scalar>::reset(Scalar time_step) {
   this->clear();
 }
 
-/// What is wrong with a block that is not there, or nothing.
+/// The fault of a block that is not in the problem; empty if there is none.
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,

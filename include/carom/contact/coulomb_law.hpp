@@ -11,7 +11,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The point of the ball ‖x‖ ≤ radius that is nearest to z by weights w, x_i = w_i z_i/(w_i + λ),
+/// The point of the ball ‖x‖ ≤ radius that is nearest to z with weights w: x_i = w_i z_i/(w_i + λ)
 /// with the least λ ≥ 0.
 template <RealScalar Scalar>
 struct WeightedBall {
@@ -34,11 +34,12 @@ struct WeightedBall {
       multiplier = std::numeric_limits<Scalar>::infinity();
       return;
     }
-    // 1/‖x(λ)‖ is concave and increasing: Newton's method from λ = 0 rises to the root, and
-    // arrives at once where all weights are equal. The limit bounds the work; the last point is
-    // then outside by what is left.
+    // 1/‖x(λ)‖ is concave and increasing. Newton's method from λ = 0 increases monotonically to the
+    // root, and needs one step if all weights are equal. The limit bounds the work. If it is
+    // reached, the last point is outside the ball by the remaining error.
     constexpr int most = 60;
-    constexpr int roundings = 4;  // of the radius, that count as on the sphere
+    // of the radius: within this error the point counts as on the sphere
+    constexpr int roundings = 4;
     for (int k = 0; k < most; ++k) {
       Scalar length(0), slope(0);
       for (std::size_t i = 0; i < std::size_t(size); ++i) {
@@ -53,8 +54,8 @@ struct WeightedBall {
   }
 };
 
-/// The rows of a friction block in units of their μ, with their weights R μ²; rows without friction
-/// are left out.
+/// The rows of a friction block in units of their μ, with their weights R μ². Rows without friction
+/// are omitted.
 template <RealScalar Scalar>
 struct ScaledFriction {
   int size = 0;
@@ -76,10 +77,10 @@ struct ScaledFriction {
 
 }  // namespace detail
 
-/// How impulses of a cone and velocities belong together.
+/// The relation between impulses of a cone and velocities.
 enum class FrictionLaw {
-  coulomb,  ///< Signorini's and Coulomb's: γ ⟂ ũ, ũ = u + Σ μ_b ‖u_b‖ n in the dual cone.
-  convex,   ///< γ ⟂ u, u in the dual cone: a sliding contact separates with μ ‖uₜ‖.
+  coulomb,  ///< Signorini's and Coulomb's law: γ ⟂ ũ, ũ = u + Σ μ_b ‖u_b‖ n in the dual cone.
+  convex,  ///< γ ⟂ u, u in the dual cone: a sliding contact separates with μ ‖uₜ‖.
 };
 
 /// The law as a word for messages and files.
@@ -87,7 +88,7 @@ enum class FrictionLaw {
   return law == FrictionLaw::coulomb ? "coulomb" : "convex";
 }
 
-/// Σ μ_b ‖u_b‖, De Saxcé's lift of the normal velocity; zero for rows between bounds.
+/// Σ μ_b ‖u_b‖, De Saxcé's increment of the normal velocity; zero for rows between bounds.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  desaxce1998bipotential.
 template <RealScalar Scalar>
@@ -106,8 +107,8 @@ template <RealScalar Scalar>
   return lift;
 }
 
-/// ũ, De Saxcé's velocity: u with that lift added along the normal, which makes Coulomb's law the
-/// complementarity γ ∈ ℱ, ũ ∈ ℱ*, γ·ũ = 0. u itself for rows between bounds.
+/// ũ, De Saxcé's velocity: u with this increment added in the normal row. With it, Coulomb's law is
+/// the complementarity γ ∈ ℱ, ũ ∈ ℱ*, γ·ũ = 0. It is u for rows between bounds.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  desaxce1998bipotential.
 template <RealScalar Scalar>
@@ -119,11 +120,11 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// Coulomb's law as a map: γ = 𝒞(γ − a ∘ u) exactly when γ and u obey the law, for any a > 0 equal
-/// in the rows of a block; where their μ differ, in proportion to μ².
+/// Coulomb's law as a map: γ = 𝒞(γ − a ∘ u) exactly if γ and u obey the law, for any a > 0 that is
+/// equal in the rows of a block; where their μ differ, a must be proportional to μ².
 ///
-/// The normal is kept if it pushes; the other rows go to the nearest point of a disc of the radius
-/// that this normal allows. Rows between bounds are clipped.
+/// The normal entry becomes max(yₙ, 0). The other rows become the nearest point of a disc whose
+/// radius is set by this normal. Rows between bounds are clamped.
 /// @param y  trial impulse, finite.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  alart1991mixed, (3.9), in impulses.
@@ -154,8 +155,8 @@ template <RealScalar Scalar>
   return detail::moved_by_shift(set, impulse, Scalar(-1));
 }
 
-/// d𝒞/dy, not symmetric where a contact slides; on a boundary one generalised derivative. Zero
-/// beyond the set's rows.
+/// d𝒞/dy. It is not symmetric if a contact slides. On a boundary it is one generalised derivative.
+/// It is zero beyond the rows of the set.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 6> coulomb_slope(const ImpulseSet<Scalar>& set,
@@ -201,9 +202,9 @@ template <RealScalar Scalar>
   return slope;
 }
 
-/// Coulomb's law of a compliant contact: γ for y = R⁻¹(v̂ − J v). The normal is kept if it pushes,
-/// the other rows go to the point nearest by R of the disc that this normal allows. Rows between
-/// bounds are clipped.
+/// Coulomb's law of a compliant contact: γ for y = R⁻¹(v̂ − J v). The normal entry becomes max(yₙ,
+/// 0). The other rows become the nearest point, in the metric R, of the disc for this normal. Rows
+/// between bounds are clamped.
 /// @param regularization  R, > 0 in the set's rows.
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>
@@ -227,8 +228,8 @@ template <RealScalar Scalar>
   return detail::moved_by_shift(set, impulse, Scalar(-1));
 }
 
-/// G = (d𝒞/dy) R⁻¹ of the same, not symmetric where a contact slides; on a boundary one generalised
-/// derivative. Zero beyond the set's rows.
+/// G = (d𝒞/dy) R⁻¹ of the function above. It is not symmetric if a contact slides. On a boundary it
+/// is one generalised derivative. It is zero beyond the rows of the set.
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 6> coulomb_curvature(const ImpulseSet<Scalar>& set,

@@ -12,9 +12,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Turns contact problems given by bodies into their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂, block
-/// by block. R is zero for a block that is rigid, and the problem's for one that gives way.
-/// @note  Keeps its memory; allocates beyond the largest problem so far.
+/// Converts contact problems given by bodies to their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂, block
+/// by block. R is zero for a rigid block, and that of the problem for a compliant one.
+/// @note  The memory is reused. Allocates only for a problem larger than every problem before.
 template <RealScalar Scalar>
 class DelassusForm {
  public:
@@ -26,10 +26,11 @@ class DelassusForm {
     dual.assemble();
   }
 
-  /// The same with W as a function, W γ = J (A⁻¹ (Jᵀ γ)), body by body: memory and work grow with
-  /// the contacts, not with the pairs of contacts that share a body.
-  /// @param problem, dual  dual refers to problem and to this object, which must stay in place
-  ///        while dual is used. Use it on one thread, as products share this object's memory.
+  /// The same with W as a function, W γ = J (A⁻¹ (Jᵀ γ)), body by body. Memory and work are
+  /// proportional to the count of contacts, not to the count of pairs of contacts on one body.
+  /// @param problem, dual  dual refers to problem and to this object; both must stay at their
+  ///                       address while dual is used. Use it on one thread only, because products
+  ///                       share the memory of this object.
   void write_matrix_free(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     add_blocks(problem, dual);
     detail::BodyTouches::for_each_side(problem, [&](Index, int block, int side) {
@@ -63,7 +64,7 @@ class DelassusForm {
     });
   }
 
-  /// Adds Ĵ_a Ĵ_bᵀ of two sides at one body.
+  /// Adds Ĵ_a Ĵ_bᵀ of two sides on one body.
   static void add_product(const ContactProblem<Scalar>& problem, const detail::BodyTouch& a,
                           const detail::BodyTouch& b, DelassusProblem<Scalar>& dual) {
     const detail::BlockSides<Scalar> first = detail::sides_of(problem, a.block);
@@ -82,7 +83,7 @@ class DelassusForm {
                       Eigen::Map<const MatrixX<Scalar>>(product.data(), first.rows, second.rows));
   }
 
-  /// What one body contributes to W.
+  /// Adds the contribution of one body to W.
   void add_body(const ContactProblem<Scalar>& problem, Index body, DelassusProblem<Scalar>& dual) {
     const auto touches = touches_.of(body);
     for (auto a = touches.begin(); a != touches.end(); ++a) {
@@ -90,8 +91,8 @@ class DelassusForm {
     }
   }
 
-  /// Calls visit(row of Ĵ on one side, the body's unknowns, place of the row in parts) for every
-  /// row of every block, on every side.
+  /// Calls visit(row of Ĵ on one side, the body's unknowns, place of the row in parts) for each row
+  /// of each side of each block.
   template <typename Visit>
   void for_each_row(const Visit& visit) const noexcept {
     for (Index i = 0; i < problem_->block_count(); ++i) {
@@ -119,7 +120,7 @@ class DelassusForm {
 
   const ContactProblem<Scalar>* problem_ = nullptr;
   Index part_count_ = 0;
-  Sequence<Index> places_;     ///< per row, in parts
+  Sequence<Index> places_;     ///< per row: its place in parts
   Sequence<Scalar> momentum_;  ///< L⁻¹ Jᵀ γ
   detail::BodyTouches touches_;
 };

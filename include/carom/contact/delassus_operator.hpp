@@ -8,18 +8,19 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// W as a function, for a W that is too large to write down: DelassusProblem::set_operator().
+/// W as a function, for a W that is too large to store: DelassusProblem::set_operator().
 ///
-/// Numbers are in parts, three to a contact of friction in space, (t₁, t₂, n). Other contacts fill
-/// them as DelassusProblem says: a planar one the first and last of three, one of four to six rows
-/// six; what a contact lacks is zero in γ and must be zero in the product.
+/// Vectors are in parts of three numbers. A friction contact in space has one part, (t₁, t₂, n).
+/// For other contacts see DelassusProblem: a planar contact uses the first and last number of a
+/// part; a contact with four to six rows has two parts. Unused numbers are zero in γ and must be
+/// zero in the product.
 template <RealScalar Scalar>
 struct DelassusOperator {
   /// Writes W γ, without R. Both spans have 3 part_count() numbers.
   using Multiply = void (*)(void* context, std::span<const Scalar> impulse,
                             std::span<Scalar> product) noexcept;
 
-  void* context = nullptr;  ///< Whatever the function needs.
+  void* context = nullptr;  ///< Data for the function.
   Multiply multiply = nullptr;
 };
 

@@ -21,12 +21,12 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class DelassusIslands;
 
-/// Contact in impulses alone: find γ whose contacts each obey their law with u = (W + R) γ + q,
-/// W = J A⁻¹ Jᵀ given as blocks, bodies unknown.
+/// A contact problem in impulses: find γ whose contacts each obey their law with u = (W + R) γ + q.
+/// W = J A⁻¹ Jᵀ is given as blocks; the bodies are unknown.
 ///
-/// A contact stands for any block of one to six rows with an ImpulseSet: friction in space (t₁, t₂,
-/// n) or in a plane (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may
-/// be singular, and indefinite by rounding. R may be zero: rigid contact.
+/// A contact is any block of one to six rows with an ImpulseSet: friction in space (t₁, t₂, n) or
+/// in a plane (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may be
+/// singular, and indefinite by rounding. R may be zero: rigid contact.
 ///
 /// ```
 /// carom::DelassusProblem<double> problem;
@@ -34,11 +34,11 @@ class DelassusIslands;
 /// problem.add_coupling(0, 0, inverse_mass);  // W_ij, and its transpose as W_ji
 /// problem.assemble();
 /// ```
-/// Rows are kept in parts of three, rows a contact lacks being empty, so that W is made of 3 × 3
-/// blocks: a planar contact fills the first and last row of its part. A W too large to write down
-/// is given by its own blocks and a function, see set_operator().
+/// Rows are stored in parts of three, such that W consists of 3 × 3 blocks. Rows that a contact
+/// does not have are empty: a planar contact uses the first and last row of its part. A W that is
+/// too large to store is given by its diagonal blocks and a function, see set_operator().
 /// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item.
-///        Memory is kept over reset().
+///        reset() does not free memory.
 template <RealScalar Scalar>
 class DelassusProblem : public detail::DelassusRows<Scalar> {
   using Base = detail::DelassusRows<Scalar>;
@@ -56,7 +56,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   /// One block of W in its row of parts.
   using Neighbour = typename detail::DelassusBlocks<Scalar>::Neighbour;
 
-  /// Forgets all contacts and W, keeps their memory.
+  /// Removes all contacts and W. The memory stays allocated.
   void reset() noexcept {
     this->clear_rows();
     blocks_.clear();
@@ -66,8 +66,8 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
 
   /// Adds a contact without coupling.
   /// @param set   its impulses; γ and u are finite numbers of N·s and m/s, or moments and rates.
-  /// @param load  q of its rows: u without impulses.
-  /// @param regularization  R of its rows [1/kg, 1/(kg·m²)], ≥ 0; none for a rigid contact.
+  /// @param load  q of its rows: u for zero impulses.
+  /// @param regularization  R of its rows [1/kg, 1/(kg·m²)], ≥ 0; omitted for a rigid contact.
   /// @return  index of the contact.
   template <typename LoadType>
   Index add_contact(const ImpulseSet<Scalar>& set, const Eigen::MatrixBase<LoadType>& load,
@@ -77,7 +77,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
         detail::delassus_contact_fault(count(), set, load.size(), numbers, regularization));
     return this->append_rows(set, numbers, regularization);
   }
-  /// What add_contact would object to, or nothing.
+  /// The fault for which add_contact would throw; empty if there is none.
   template <typename LoadType>
   [[nodiscard]] Fault check_contact(const ImpulseSet<Scalar>& set,
                                     const Eigen::MatrixBase<LoadType>& load,
@@ -85,14 +85,14 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
     return detail::delassus_contact_fault(count(), set, load.size(), rows_of(load), regularization);
   }
 
-  /// Adds to W_ij, and the transpose to W_ji if i ≠ j.
+  /// Adds a block to W_ij, and its transpose to W_ji if i ≠ j.
   /// @param block  rows of i × rows of j.
   template <typename MatrixType>
   void add_coupling(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
     const auto& kept = detail::in_memory(block);
     add_coupling(i, j, detail::entries_of(kept));
   }
-  /// What add_coupling would object to, or nothing.
+  /// The fault for which add_coupling would throw; empty if there is none.
   template <typename MatrixType>
   [[nodiscard]] Fault check_coupling(Index i, Index j,
                                      const Eigen::MatrixBase<MatrixType>& block) const {
@@ -100,46 +100,46 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
     return detail::delassus_block_fault(*this, i, j, detail::entries_of(kept));
   }
 
-  /// Adds all of W, given in the order of the rows: a sparse matrix of Eigen, or one like it. Its
-  /// symmetric part is taken, asymmetry() says how much was left.
+  /// Adds all of W in the order of the rows: a sparse matrix of Eigen, or a similar type. The
+  /// symmetric part is added; asymmetry() returns the size of the rest.
   template <typename SparseType>
   void add_matrix(const SparseType& matrix);
 
-  /// Makes W a function. Blocks W_ii of each contact with itself are still to be added: they are
-  /// the metric of the solvers that need no other block, ProjectedGradient and certify(). Others
-  /// need all of W.
-  /// @param product  its context must outlive the problem's use.
+  /// Makes W a function. The blocks W_ii of each contact with itself must still be added: they are
+  /// the metric of ProjectedGradient and certify(), which need no other block. Other solvers need
+  /// all blocks of W.
+  /// @param product  its context must outlive the use of the problem.
   void set_operator(const DelassusOperator<Scalar>& product) {
     if (product.multiply == nullptr) detail::reject_if("operator: expected a function");
     operator_ = product;
   }
-  /// Whether W is a function, so that not all its blocks are here.
+  /// Whether W is a function. If so, not all its blocks are stored.
   [[nodiscard]] bool matrix_free() const noexcept { return operator_.multiply != nullptr; }
   [[nodiscard]] const DelassusOperator<Scalar>& product() const noexcept { return operator_; }
 
-  /// Sorts what was added. Call it when all is there, before any use.
+  /// Sorts all added items. Call it after the last addition and before any use.
   void assemble();
 
-  /// What makes an assembled problem unfit to be solved, or nothing: a contact whose own block, of
-  /// one part or two, is not symmetric positive semidefinite but for rounding.
+  /// The fault that makes an assembled problem unsolvable; empty if there is none. It is a contact
+  /// whose own block, of one part or two, is not symmetric positive semidefinite up to rounding.
   [[nodiscard]] Fault check() const;
 
   /// W_ii + R of a part.
   [[nodiscard]] const Block& diagonal(Index part) const noexcept {
     return this->parts_[part].diagonal;
   }
-  /// Blocks of W in a part's rows, by ascending part, its own included; without R.
+  /// Blocks of W in the rows of a part, by ascending part, including its own block; without R.
   [[nodiscard]] const Neighbour* begin(Index part) const noexcept { return blocks_.begin(part); }
   [[nodiscard]] const Neighbour* end(Index part) const noexcept { return blocks_.end(part); }
-  /// How many 3 × 3 matrices W is kept in.
+  /// Count of stored 3 × 3 blocks of W.
   [[nodiscard]] Index coupling_count() const noexcept { return blocks_.size(); }
-  /// Largest |W − Wᵀ| relative to the largest |W|, of what add_matrix() was given.
+  /// Largest |W − Wᵀ| of the argument of add_matrix(), relative to the largest |W|.
   [[nodiscard]] Scalar asymmetry() const noexcept { return asymmetry_; }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
   [[nodiscard]] Scalar mean_diagonal() const noexcept { return mean_diagonal_; }
-  /// The same, but 1 where it is not positive, which may be divided by: w, which turns impulses
-  /// into velocities where the two are compared [1/kg].
+  /// The same, but 1 if the mean is not positive, such that division by it is valid. It is w, the
+  /// factor between impulses and velocities where the two are compared [1/kg].
   [[nodiscard]] Scalar inverse_mass_scale() const noexcept {
     return mean_diagonal_ > Scalar(0) ? mean_diagonal_ : Scalar(1);
   }
@@ -167,7 +167,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
     return {sum[0], sum[1], sum[2]};
   }
 
-  /// u = (W + R) γ + q, all of it.
+  /// u = (W + R) γ + q for all parts.
   /// @param impulse, velocity  in parts, 3 part_count() numbers each; not the same.
   void write_velocities(std::span<const Scalar> impulse,
                         std::span<Scalar> velocity) const noexcept {
@@ -187,7 +187,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
  private:
   using Entries = detail::MatrixEntries<Scalar>;
 
-  /// The load of a contact; a longer one is cut off, and refused.
+  /// The load of a contact. A load that is too long is truncated and rejected.
   template <typename LoadType>
   [[nodiscard]] static Rows rows_of(const Eigen::MatrixBase<LoadType>& load) {
     Rows result = Rows::Zero();

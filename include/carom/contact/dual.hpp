@@ -36,7 +36,7 @@ void write_velocity(const ContactProblem<Scalar>& problem, const Scalar* impulse
 
 }  // namespace detail
 
-/// The velocity that impulses lead to, v = v* + A⁻¹ Jᵀ γ.
+/// The velocity that results from impulses, v = v* + A⁻¹ Jᵀ γ.
 /// @param impulse   γ, impulse_count() [N·s].
 /// @param velocity  written, n_v [m/s]; a view of that size, or a vector.
 /// @note  Real-time safe when velocity has its size: no allocation, no exception.
@@ -49,7 +49,7 @@ void write_velocity(const ContactProblem<Scalar>& problem, const ImpulseType& im
 }
 
 /// Gradient of the dual cost, (W + R) γ + r = J v(γ) − v̂ + R γ [m/s].
-/// @param velocity  workspace; holds v(γ) afterwards.
+/// @param velocity  workspace; it is v(γ) afterwards.
 /// @param gradient  written, impulse_count().
 /// @note  Real-time safe when both have their sizes: no allocation, no exception.
 template <RealScalar Scalar>
@@ -63,7 +63,7 @@ void write_dual_gradient(const ContactProblem<Scalar>& problem, const VectorX<Sc
 }
 
 /// Cost of the dual, ½ γᵀ(W + R)γ + rᵀγ [J].
-/// @param velocity  workspace, n_v; holds v(γ) afterwards.
+/// @param velocity  workspace, n_v; it is v(γ) afterwards.
 /// @note  Real-time safe when velocity has its size: no allocation, no exception.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar dual_cost(const ContactProblem<Scalar>& problem,
@@ -79,7 +79,8 @@ template <RealScalar Scalar>
 
 /// Dense Delassus matrix W = J A⁻¹ Jᵀ [1/kg], without R.
 /// @param delassus  written, impulse_count() × impulse_count(), both triangles.
-/// @note  Cold: for checking and for small problems; its memory grows with the square of the rows.
+/// @note  Cold: for checks and for small problems; its memory grows with the square of the row
+///        count.
 template <RealScalar Scalar>
 void write_delassus(const ContactProblem<Scalar>& problem, MatrixX<Scalar>& delassus) {
   const Index count = problem.impulse_count();

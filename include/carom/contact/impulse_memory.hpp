@@ -11,37 +11,37 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Impulses of the last step by names that the user gives to blocks, so that a solver that starts
-/// from impulses has a good guess although contacts come, go and change places.
+/// Impulses of the last step, stored by names that the user assigns to blocks. A solver that starts
+/// from impulses then has a good guess, although contacts appear, disappear and change their order.
 ///
-/// A name is any number that stays with a contact from step to step and that no other block has in
-/// the same step: a pair of features of two bodies, say, hashed as the collision detection does.
-/// A block without a name, or with one that is new, starts from zero.
+/// A name is any number that belongs to a contact in all steps, and to no other block of the same
+/// step: for example a hash of a pair of features of two bodies from the collision detection. A
+/// block without a name, or with a new name, starts from zero.
 ///
 /// ```
 /// problem.reset(dt);
 /// memory.name_block(problem.add_contact(body, jacobian, law), feature);  // for each contact
 /// memory.write_guess(problem, impulse);
 /// solver.solve(dual, impulse);
-/// memory.remember(problem, impulse);  // and forget the names
+/// memory.remember(problem, impulse); // and remove the names
 /// ```
-/// @note  Allocates beyond the largest step so far and where the number of rows changes, which
-///        resizes `impulse`.
+/// @note  Allocates only for a step larger than every step before, and if the count of rows
+///        changes, which resizes `impulse`.
 template <RealScalar Scalar>
 class ImpulseMemory {
  public:
   using Name = std::uint64_t;
 
-  /// Gives a block of the coming step its name. If two blocks have the same, the one that was added
-  /// first keeps it.
-  /// @param block  as add_contact() or add_constraint() returned it.
+  /// Assigns a name to a block of the coming step. If two blocks have the same name, it belongs to
+  /// the one that was added first.
+  /// @param block  return value of add_contact() or add_constraint().
   void name_block(Index block, Name name) {
     names_.push_back({name, block});
     sorted_ = false;
   }
 
-  /// The remembered impulse of every block whose name and number of rows are those of a block of
-  /// the step before, and zero for all others. Impulses are in proportion to the time step.
+  /// The remembered impulse for each block whose name and count of rows are those of a block of the
+  /// step before, and zero for all others. Impulses are scaled by the ratio of the time steps.
   /// @param impulse  γ [N·s], stacked block by block; resized to impulse_count().
   void write_guess(const ContactProblem<Scalar>& problem, VectorX<Scalar>& impulse) {
     sort_names();
@@ -60,8 +60,8 @@ class ImpulseMemory {
     }
   }
 
-  /// Keeps the impulses of all blocks that have a name, and forgets the names: blocks of the next
-  /// step get theirs anew.
+  /// Stores the impulses of all blocks with a name, and removes the names. Blocks of the next step
+  /// get new names.
   /// @param impulse  γ [N·s], stacked block by block.
   /// @pre  impulse.size() == problem.impulse_count().
   void remember(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse) {
@@ -79,14 +79,14 @@ class ImpulseMemory {
     names_.clear();
   }
 
-  /// Forgets impulses and names, keeps the memory: after a jump of the scene.
+  /// Removes impulses and names without freeing memory: for use after a jump of the scene.
   void clear() noexcept {
     names_.clear();
     kept_.clear();
     impulses_.clear();
   }
 
-  /// Blocks whose impulses are remembered.
+  /// Count of blocks with a remembered impulse.
   [[nodiscard]] Index count() const noexcept { return Index(kept_.size()); }
 
  private:
@@ -100,7 +100,7 @@ class ImpulseMemory {
     int rows;
   };
 
-  /// Sorts by name, and keeps each name once.
+  /// Sorts by name and removes repeated names.
   void sort_names() {
     if (sorted_) return;
     std::sort(names_.begin(), names_.end(), [](const Named& a, const Named& b) {

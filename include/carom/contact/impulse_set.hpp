@@ -16,11 +16,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Numbers for the rows of one constraint; those beyond its rows are zero.
+/// Numbers for the rows of one constraint. Numbers beyond its rows are zero.
 template <RealScalar Scalar>
 using RowNumbers = Vector<Scalar, 6>;
 
-/// What kind of set the impulses of a constraint are in.
+/// The kind of the set of impulses of a constraint.
 enum class ImpulseShape {
   intervals,              ///< Box: each row between its bounds, which may be infinite.
   friction,               ///< FrictionCone, 3 rows.
@@ -33,7 +33,7 @@ enum class ImpulseShape {
   spinless_rolling,       ///< SpinlessRollingCone, 5 rows.
 };
 
-/// Coefficients of friction of a shape.
+/// Count of friction coefficients of a shape.
 [[nodiscard]] constexpr int friction_count(ImpulseShape shape) noexcept {
   switch (shape) {
     case ImpulseShape::intervals:
@@ -53,8 +53,8 @@ enum class ImpulseShape {
   return 0;
 }
 
-/// Rows of a cone.
-/// @param shape  not intervals, of which there are as many as one likes.
+/// Count of rows of a cone.
+/// @param shape  not intervals, whose count of rows is arbitrary.
 [[nodiscard]] constexpr int cone_row_count(ImpulseShape shape) noexcept {
   switch (shape) {
     case ImpulseShape::planar:
@@ -75,7 +75,7 @@ enum class ImpulseShape {
   return 3;
 }
 
-/// A set of impulses of one to six rows, one of a closed list, moved by a constant:
+/// A set of impulses with one to six rows, from a closed list of shapes, translated by a constant:
 /// { γ : γ + shift ∈ C }.
 template <RealScalar Scalar>
 struct ImpulseSet {
@@ -86,13 +86,13 @@ struct ImpulseSet {
   int rows = 1;
   Rows lower = Rows::Zero();  ///< of intervals [N·s, N·m·s], ≤ upper; −∞ allowed.
   Rows upper = Rows::Zero();  ///< of intervals, ≥ lower; +∞ allowed.
-  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for ellipsoids;
-  /// (μ, μᵣ) of the rolling one without spin.
+  /// Friction of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for
+  /// ellipsoids; (μ, μᵣ) for the rolling cone without spin.
   Vector3<Scalar> friction = Vector3<Scalar>::Zero();
-  Rows shift = Rows::Zero();  ///< of cones [N·s]: adhesion; the apex lies at −shift.
+  Rows shift = Rows::Zero();  ///< of cones [N·s]: adhesion; the apex is at −shift.
 };
 
-/// Every impulse: an equality constraint.
+/// The set of all impulses: an equality constraint.
 template <RealScalar Scalar>
 [[nodiscard]] ImpulseSet<Scalar> free_impulses(int rows) noexcept {
   ImpulseSet<Scalar> set;
@@ -114,7 +114,7 @@ template <RealScalar Scalar>
   return set;
 }
 
-/// One row that pushes and never pulls.
+/// One row with impulses ≥ 0.
 template <RealScalar Scalar>
 [[nodiscard]] ImpulseSet<Scalar> pushing_impulse() noexcept {
   return bounded_impulse(Scalar(0), std::numeric_limits<Scalar>::infinity());
@@ -122,7 +122,7 @@ template <RealScalar Scalar>
 
 /// A cone by its coefficients of friction.
 /// @param shape     not intervals.
-/// @param friction  as in ImpulseSet; entries the cone does not have are zero.
+/// @param friction  as in ImpulseSet; entries that the cone does not have are zero.
 template <RealScalar Scalar>
 [[nodiscard]] ImpulseSet<Scalar> cone_impulses(ImpulseShape shape,
                                                const Vector3<Scalar>& friction) noexcept {
@@ -142,7 +142,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// Whether the apex of a set is not at zero.
+/// Whether the apex of a set differs from zero.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_shifted(const ImpulseSet<Scalar>& set) noexcept {
   for (Index i = 0; i < set.shift.size(); ++i) {
@@ -172,7 +172,7 @@ template <RealScalar Scalar>
   return shape == ImpulseShape::planar ? 1 : 2;
 }
 
-/// Rows that one normal bounds together, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
+/// Rows with one common bound, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
 template <RealScalar Scalar>
 struct FrictionBlock {
   int size = 0;
@@ -188,7 +188,7 @@ struct FrictionBlock {
   [[nodiscard]] const Scalar& mu(int k) const noexcept { return friction[std::size_t(k)]; }
 };
 
-/// The blocks of rows that a cone's normal bounds; none of intervals.
+/// The blocks of rows that a cone's normal bounds; none for intervals.
 template <RealScalar Scalar>
 class FrictionBlocks {
  public:
@@ -201,7 +201,7 @@ class FrictionBlocks {
     for (int r = 0; r < set.rows; ++r) {
       if (r == normal) continue;
       const bool spin = r == set.rows - 1;
-      if (!ellipsoidal && (r == 3 || r == 5)) ++block;  // a block begins
+      if (!ellipsoidal && (r == 3 || r == 5)) ++block;  // a new block begins
       if (r < 2) {
         block->add(r, set.shape == ImpulseShape::elliptic ? mu(r) : mu.x());
       } else {
@@ -219,16 +219,16 @@ class FrictionBlocks {
   int count_ = 0;
 };
 
-/// Calls visit(block) for every block of rows that one normal bounds, and returns the normal's row;
-/// −1 for intervals.
+/// Calls visit(block) for each block of rows that the normal bounds, and returns the row of the
+/// normal; −1 for intervals.
 template <RealScalar Scalar, typename Visit>
 int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
   for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) visit(block);
   return normal_row(set.shape);
 }
 
-/// Where the entries of a cone stand that is neither a friction cone nor ellipsoidal; the μ of its
-/// blocks are those of the set.
+/// The places of the entries of a cone that is neither a friction cone nor ellipsoidal. The μ of
+/// its blocks are those of the set.
 [[nodiscard]] constexpr ConeLayout<3> shared_layout(ImpulseShape shape) noexcept {
   switch (shape) {
     case ImpulseShape::planar:
@@ -242,7 +242,7 @@ int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept
   }
 }
 
-/// Calls act(layout, μ) with how the entries of a cone stand that is no friction cone.
+/// Calls act(layout, μ) with the places of the entries of a cone that is not a friction cone.
 template <RealScalar Scalar, typename Act>
 void with_layout(const ImpulseSet<Scalar>& set, const Act& act) noexcept {
   if (!is_ellipsoidal(set.shape)) return act(shared_layout(set.shape), set.friction.data());
@@ -281,7 +281,7 @@ template <RealScalar Scalar>
   return nearest;
 }
 
-/// The same with all weights equal: the impulse in the set that is nearest in N·s.
+/// The same with all weights equal: the nearest impulse of the set in N·s.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> nearest_impulse_unweighted(const ImpulseSet<Scalar>& set,
                                                             const RowNumbers<Scalar>& y) noexcept {
@@ -328,7 +328,7 @@ template <RealScalar Scalar>
   return curvature;
 }
 
-/// What is wrong with a set, or nothing.
+/// The fault of a set; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault set_fault(const std::string& item, const ImpulseSet<Scalar>& set) {
   if (set.shape == ImpulseShape::intervals) {

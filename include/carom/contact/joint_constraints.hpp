@@ -11,55 +11,56 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// @file
-/// What acts along one row J, a joint's velocity or a combination of velocities: limits, dry
-/// friction, motors and tendons. Impulses are positive in the direction of J v.
+/// Laws of one row J, the velocity of a joint or a combination of velocities: limits, dry friction,
+/// motors and tendons. Impulses are positive in the direction of J v.
 
-/// A stop, J v > 0 moving away from it. Without a stiffness it is rigid, as a contact is: an open
-/// gap closes and no further. With one γ = δt k (−(ϕ + δt v) − τ_d v)₊ [N·s, N·m·s]. For an upper
-/// limit J is the negative joint velocity.
+/// A limit. J v > 0 is motion away from it. Without a stiffness it is rigid: an open gap can close
+/// but not become negative. With a stiffness γ = δt k (−(ϕ + δt v) − τ_d v)₊ [N·s, N·m·s]. For an
+/// upper limit J is the negative joint velocity.
 template <RealScalar Scalar>
 struct JointLimit {
   Scalar gap;  ///< ϕ [m, rad]; negative beyond the limit.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
-                                                               ///< rigid.
-  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with a spring.
+  /// k [N/m, N·m/rad], > 0; +∞: rigid.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();
+  Scalar dissipation_time = 0;                    ///< τ_d [s], ≥ 0; with a spring.
   Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with a spring.
   Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
   Scalar correction = 0;                          ///< As in RigidContact; without a spring.
 };
 
-/// Friction that does not depend on a normal force: |γ| ≤ δt F against the motion. Below its limit
-/// the joint stands still, or creeps at v = σ w γ where a slip is asked for.
+/// Friction that does not depend on a normal force: |γ| ≤ δt F against the motion. Below this limit
+/// the joint does not move, or creeps at v = σ w γ if a slip is given.
 template <RealScalar Scalar>
 struct DryFriction {
   Scalar effort_limit;       ///< F [N, N·m], ≥ 0.
   Scalar relative_slip = 0;  ///< σ [-], ≥ 0, relative to the row's inverse mass w; 0: rigid.
 };
 
-/// A PD motor with its effort taken at the end of the step and bounded:
-/// γ = clamp(δt (−K_p (x + δt v) − K_d (v − v_d)), ± δt F).
+/// A PD motor with a bounded effort, evaluated at the end of the step: γ = clamp(δt (−K_p (x + δt
+/// v) − K_d (v − v_d)), ± δt F).
 template <RealScalar Scalar>
 struct Motor {
-  Scalar position_error = 0;   ///< x [m, rad], position minus the wanted one.
+  Scalar position_error = 0;   ///< x [m, rad], position minus wanted position.
   Scalar wanted_velocity = 0;  ///< v_d [m/s, rad/s].
   Scalar position_gain = 0;    ///< K_p [N/m, N·m/rad], ≥ 0; one of the gains > 0.
   Scalar velocity_gain = 0;    ///< K_d [N·s/m, N·m·s/rad], ≥ 0.
   Scalar effort_limit = std::numeric_limits<Scalar>::infinity();  ///< F [N, N·m], ≥ 0.
-  Scalar near_rigid = 1;  ///< β: gains the step cannot resolve are lowered. 0 leaves them.
+  Scalar near_rigid = 1;  ///< β: gains that the step cannot resolve are reduced. 0 disables this.
 };
 
-/// A tendon, which pulls and never pushes, J v its lengthening: without a stiffness a rope that
-/// grows no longer, with one a spring with linear dissipation, γ = −δt min(F, (k (x + δt v) +
-/// k τ_d v)₊). Stiffness to either side is a Bilateral of one row.
+/// A tendon, which pulls and never pushes; J v is its elongation rate. Without a stiffness it is a
+/// rope that cannot become longer. With a stiffness it is a spring with linear dissipation, γ = −δt
+/// min(F, (k (x + δt v) + k τ_d v)₊). A spring in both directions is a Bilateral with one row.
 template <RealScalar Scalar>
 struct Tendon {
   Scalar stretch;                                              ///< x [m]; negative when slack.
   Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m], > 0; +∞: rigid.
   Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; of a spring.
-  Scalar tension_limit = std::numeric_limits<Scalar>::infinity();  ///< F [N], ≥ 0: it slips there.
-  Scalar near_rigid = 1;                                           ///< β; of a spring.
-  Compliance compliance = Compliance::stiffness;                   ///< As in CompliantContact.
-  Scalar correction = 0;  ///< Share of a stretch that a rope takes back in one step [-], in [0, 1].
+  /// F [N], ≥ 0: the tendon slips at this tension.
+  Scalar tension_limit = std::numeric_limits<Scalar>::infinity();
+  Scalar near_rigid = 1;                          ///< β; of a spring.
+  Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
+  Scalar correction = 0;  ///< Share of the stretch that a rope removes in one step [-], in [0, 1].
 };
 
 namespace detail {
@@ -85,9 +86,9 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// Turns a joint's law into R and v̂.
+/// Converts the law of a joint to R and v̂.
 /// @param time_step     δt [s], > 0.
-/// @param inverse_mass  w of the rows [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
+/// @param inverse_mass  w of the rows [1/kg, 1/(kg·m²)], the diagonal of the Delassus block.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const JointLimit<Scalar>& limit,
@@ -134,7 +135,7 @@ template <RealScalar Scalar>
   return detail::one_row(bounded_impulse(limit, Scalar(0)), row, detail::is_unyielding(tendon));
 }
 
-/// What is wrong with a joint's law, or nothing.
+/// The fault of the law of a joint; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const JointLimit<Scalar>& limit) {
   const Fault gap = detail::Checks(item).finite(": gap", limit.gap).fault();

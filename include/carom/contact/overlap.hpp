@@ -9,29 +9,31 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What presses the bodies of a contact together within a step.
+/// The pressing velocity of a contact in one step.
 template <RealScalar Scalar>
 struct Pressing {
-  Scalar speed = 0;    ///< p [m/s], ≥ 0: what the step adds to the speed of closing.
-  bool known = false;  ///< Whether that is all of it: false where bodies were added without their
-                       ///< velocity before the step, and p may be an approach.
+  Scalar speed = 0;  ///< p [m/s], ≥ 0: the increase of the closing velocity in this step.
+  /// Whether p is exact. It is false if bodies were added without their velocity before the step;
+  /// then p may contain an approach.
+  bool known = false;
 };
 
-/// Share of an overlap that a rigid contact takes out in one step where nothing else is said [-]: a
-/// fifth is gentle where several contacts hold a body, and leaves a hundredth after 20 steps.
+/// Default share of an overlap that a rigid contact removes in one step [-]. The value 0.2 is
+/// gentle where several contacts support a body, and reduces the overlap to a hundredth after 20
+/// steps.
 inline constexpr double usual_overlap_share = 0.2;
 
-/// A velocity that takes out an overlap, and how it follows the depth.
+/// A velocity that removes an overlap, and its derivatives.
 template <RealScalar Scalar>
 struct OverlapVelocity {
   Scalar value = 0;        ///< [m/s], ≥ 0.
-  Scalar by_depth = 0;     ///< Its slope by the depth [1/s].
-  Scalar by_pressing = 0;  ///< Its slope by p [-].
+  Scalar by_depth = 0;     ///< Derivative by the depth [1/s].
+  Scalar by_pressing = 0;  ///< Derivative by p [-].
 };
 
 namespace detail {
 
-/// The largest whole number that is not above x; 0 below 1.
+/// The largest whole number ≤ x; 0 if x < 1.
 /// @param x  finite.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar whole_part(const Scalar& x) noexcept {
@@ -45,19 +47,23 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// The velocity at which a rigid contact takes out an overlap, such that the speed is gone when the
-/// overlap is.
+/// The velocity at which a rigid contact removes an overlap, such that the velocity is zero again
+/// when the overlap is zero.
 ///
-/// A velocity stays in the motion, and only what presses the bodies together takes it away, by p in
-/// every step. A body that is given K p at the depth d rises by δt p K (K + 1)/2, in K steps, and
-/// then has no speed left. So v is the largest K p that does not carry it beyond the surface, but
-/// no more than the share asks for; where even p would, d/δt. Where nothing presses there is no
-/// such velocity, and the overlap stays: positions alone can take it out (position_projection.hpp).
+/// An added velocity remains in the motion. Only the forces that press the bodies together reduce
+/// it, by p in each step. A body with velocity K p at the depth d rises by δt p K (K + 1)/2 in K
+/// steps, and its velocity is then zero. The result is therefore the largest K p for which the body
+/// does not rise above the surface, but at most the velocity from the share. If even p is too
+/// large, the result is d/δt. If nothing presses the bodies together (p = 0), no such velocity
+/// exists and the overlap remains; only a correction of positions can remove it
+/// (position_projection.hpp).
 ///
-/// Where it is not known how the bodies moved before, an approach may be what closes. The part of
+/// If the earlier velocities of the bodies are not known, the closing velocity may be an approach.
+/// The part of the overlap that an approach can cause in this step, δt p, is then removed at p/100
+/// at most.
 /// the overlap that it can have made in this step, δt p, is then taken out at p/100 at most.
 /// @param depth      d [m], ≥ 0.
-/// @param share      of the overlap, most per step [-], in [0, 1].
+/// @param share      largest share of the overlap per step [-], in [0, 1].
 /// @param time_step  δt [s], > 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
@@ -84,7 +90,8 @@ template <RealScalar Scalar>
   const Scalar older = depth - time_step * p;
   if (!(older > Scalar(0))) return result;
   OverlapVelocity<Scalar> risen = rise(older);
-  risen.by_pressing -= time_step * risen.by_depth;  // the older part falls with p
+  // the older part of the overlap decreases with p
+  risen.by_pressing -= time_step * risen.by_depth;
   return risen.value > result.value ? risen : result;
 }
 

@@ -7,16 +7,17 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// The shortest motion out of penetration, min ½‖Δq‖²_A with Jₙ Δq ≥ −ϕ, as a contact problem whose
-/// velocity is Δq [m, rad] over one second: contacts of a step without friction, bodies at rest,
-/// blocks that are no contacts left out. It moves positions along normals and adds nothing to the
-/// velocity; contacts that are open keep what is left of their gap.
+/// velocity is Δq [m, rad] over one second. It has the contacts of a step without friction, and
+/// bodies at rest. Blocks that are not contacts are omitted. The result moves positions along
+/// normals and adds nothing to the velocity. Open contacts may use their remaining gap.
 /// @param problem   the step's problem, with its Jacobians.
-/// @param gaps      ϕ of its blocks [m], negative in penetration, finite; those of blocks whose set
-///                  is no cone are not used.
+/// @param gaps      ϕ of its blocks [m], negative in penetration, finite. Entries of blocks whose
+///                  set is not a cone are not used.
 /// @param softness  R relative to each contact's inverse mass [-], > 0, for solvers that need one.
-/// @param moves     written, its contacts rigid. Any solver can solve it; one of rigid contact
-///                  leaves gaps of zero.
-/// @note  Cold: may allocate beyond the largest problem so far; throws std::invalid_argument.
+/// @param moves     written; its contacts are rigid. Any solver can solve it. A solver of rigid
+///                  contact results in gaps of zero.
+/// @note  Cold: allocates only for a problem larger than every problem before; throws
+///        std::invalid_argument.
 template <RealScalar Scalar>
 void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& gaps,
                             const Scalar& softness, ContactProblem<Scalar>& moves) {

@@ -11,8 +11,8 @@ inline namespace CAROM_ABI {
 
 /// @file
 /// The convex problem in velocities: ℓ(v) = ½‖v − v*‖²_A + ½‖P(y(v))‖²_R, y(v) = −R⁻¹(J v − v̂),
-/// with derivatives, inverse dynamics, and the conic form it is equivalent to. Where a set is no
-/// cone, a block's part is sup γᵀR y − ½‖γ‖²_R over the set. Impulses are stacked block by block.
+/// with derivatives, inverse dynamics, and the equivalent conic form. If a set is not a cone, the
+/// part of a block is sup γᵀR y − ½‖γ‖²_R over the set. Impulses are stacked block by block.
 /// @cite  castro2021unconstrained, conic primal and unconstrained problem.
 
 /// J v of one block [m/s, rad/s]; zero beyond its rows.
@@ -35,8 +35,8 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// The scale to which an imbalance of momenta is relative [√J]: the larger of ‖v*‖_A and
-/// ‖Jᵀγ‖_{A⁻¹}, and, where impulses cancel each other, the rounding of their sum.
+/// The reference scale of a momentum imbalance [√J]: the larger of ‖v*‖_A and ‖Jᵀγ‖_{A⁻¹}. If
+/// impulses cancel each other, it is at least the rounding of their sum.
 /// @param gross_squared  Σ ‖Jₖ‖²_{A⁻¹} γₖ² over all rows k.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar momentum_scale(const Scalar& free_squared, const Scalar& pushed_squared,
@@ -46,7 +46,7 @@ template <RealScalar Scalar>
               std::numeric_limits<Scalar>::epsilon() * gross_squared);
 }
 
-/// Inverse dynamics: γ = P(y(v)) of every block.
+/// Inverse dynamics: γ = P(y(v)) of all blocks.
 /// @param impulse  written, impulse_count() [N·s].
 /// @note  Real-time safe when impulse has its size: no allocation, no exception.
 template <RealScalar Scalar>
@@ -123,7 +123,7 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
 
 /// Hessian A + Jᵀ G J, dense [kg, kg·m²]; on a region boundary one generalised Hessian.
 /// @param hessian  written, n_v × n_v, both triangles.
-/// @note  Cold: for checking and for small problems; O(n_v²) memory.
+/// @note  Cold: for checks and for small problems; O(n_v²) memory.
 template <RealScalar Scalar>
 void write_hessian(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
                    MatrixX<Scalar>& hessian) {

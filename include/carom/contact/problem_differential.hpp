@@ -9,35 +9,36 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which data of a problem a differential covers.
+/// The data of a problem that a differential contains.
 enum class DifferentialParts {
   vectors,  ///< v*, μ, R, v̂: numbers that change from step to step.
-  all,      ///< A and J as well.
+  all,      ///< also A and J.
 };
 
-/// What a linearisation found.
+/// The result of a linearisation.
 template <RealScalar Scalar>
 struct [[nodiscard]] LinearizationReport {
-  /// converged: products may be asked for; no_progress: the linear system has no factor;
-  /// not_finite: the solution is not, or leads to numbers that are not.
+  /// converged: products are available. no_progress: the linear system has no factor. not_finite:
+  /// the solution is not finite, or leads to numbers that are not finite.
   SolveStatus status = SolveStatus::not_finite;
-  /// Blocks on a boundary, which boundary() of the derivative names. With any, the derivative is
-  /// one-sided.
+  /// Count of blocks on a boundary; boundary() of the derivative returns which boundary. If there
+  /// are any, the derivative is one-sided.
   Index boundary_count = 0;
-  /// Of CoulombDerivative, the first block whose velocity or impulse is not finite; −1 if none.
+  /// CoulombDerivative only: the first block whose velocity or impulse is not finite; −1 if none.
   Index faulty_block = -1;
 
   [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
 };
 
 /// One number for each number of a contact problem's data: a small change of the data, or the
-/// gradient of a scalar with respect to them. Their product is the scalar's change, see dot().
+/// gradient of a scalar with respect to the data. The product of the two is the change of the
+/// scalar, see dot().
 ///
-/// A gap enters through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
-/// compliance_derivative.hpp has the factors. The Rₜ of a friction contact stands in two rows: a
-/// change has the same number in both, and the gradient by Rₜ is their sum. Whether a block is
-/// rigid is no number: R is that of law(), also for a rigid block. The μ of a cone that is no
-/// friction contact stands in every row that it bounds, as Rₜ does.
+/// A gap acts through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
+/// compliance_derivative.hpp has the factors. The Rₜ of a friction contact appears in two rows: a
+/// change has the same number in both rows, and the gradient by Rₜ is their sum. Whether a block is
+/// rigid is not a number: R is that of law(), also for a rigid block. The μ of a cone that is not a
+/// friction contact appears in each row that it bounds, as Rₜ does.
 template <RealScalar Scalar>
 struct ProblemDifferential {
   using MatrixMap = Eigen::Map<MatrixX<Scalar>>;
@@ -47,13 +48,13 @@ struct ProblemDifferential {
   Growing<VectorX<Scalar>> friction;        ///< of μ, one per block; of friction contacts only
   Growing<VectorX<Scalar>> regularization;  ///< of R, stacked as impulses
   Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, stacked as impulses
-  /// Of what bounds a row of a block that is no friction contact, stacked as impulses: the bounds
-  /// of intervals; of cones `upper` is the row's μ.
+  /// Bounds of a row of a block that is not a friction contact, stacked as impulses: the bounds of
+  /// intervals; for cones `upper` is the μ of the row.
   Growing<VectorX<Scalar>> lower, upper;
-  Growing<VectorX<Scalar>> matrices;  ///< of all A, then of all Jᵀ; empty if not covered
+  Growing<VectorX<Scalar>> matrices;  ///< of all A, then of all Jᵀ; empty if not contained
 
-  /// Takes the problem's sizes, every number zero.
-  /// @note  Allocates only beyond the largest sizes so far.
+  /// Sets the sizes of the problem, and all numbers to zero.
+  /// @note  Allocates only for sizes larger than all sizes before.
   void set_zero(const ContactProblem<Scalar>& problem,
                 DifferentialParts parts = DifferentialParts::all) {
     free_velocity.grow(problem.velocity_count());
@@ -69,7 +70,7 @@ struct ProblemDifferential {
     lay_out_matrices(problem, parts == DifferentialParts::all);
   }
 
-  /// Whether A and J are covered.
+  /// Whether A and J are contained.
   [[nodiscard]] bool has_matrices() const noexcept { return matrices.size() > 0; }
   /// Whether all sizes are the problem's.
   [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
@@ -88,7 +89,7 @@ struct ProblemDifferential {
     });
     return same && used == matrices.size();
   }
-  /// Of A of one body, n×n. A change counts by its symmetric part; a gradient is symmetric.
+  /// Of A of one body, n×n. Only the symmetric part of a change counts; a gradient is symmetric.
   [[nodiscard]] MatrixMap momentum(Index body) noexcept { return at<MatrixMap>(*this, body); }
   [[nodiscard]] ConstMatrixMap momentum(Index body) const noexcept {
     return at<ConstMatrixMap>(*this, body);
@@ -101,7 +102,7 @@ struct ProblemDifferential {
     return at<ConstMatrixMap>(*this, place(block, side)).transpose();
   }
 
-  /// Σ of all products, number by number, over what both cover.
+  /// Σ of all products, number by number, over the data that both contain.
   [[nodiscard]] Scalar dot(const ProblemDifferential& other) const noexcept {
     Scalar sum = free_velocity.dot(other.free_velocity) + friction.dot(other.friction) +
                  regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity) +
@@ -118,7 +119,7 @@ struct ProblemDifferential {
   [[nodiscard]] static Map at(Self& self, Index place) noexcept {
     return {self.matrices.data() + self.starts_[place], self.sizes_[place], self.columns_[place]};
   }
-  /// Calls visit(place, rows, columns) for every A and every Jᵀ of the problem.
+  /// Calls visit(place, rows, columns) for each A and each Jᵀ of the problem.
   template <typename Visit>
   void for_each_matrix(const ContactProblem<Scalar>& problem, Visit&& visit) const noexcept {
     const auto size_of = [&](Index body) { return problem.body(body).size; };
@@ -148,7 +149,7 @@ struct ProblemDifferential {
   }
 
   Index bodies_ = 0;
-  Sequence<Index> starts_, sizes_, columns_;  ///< per body, then per side of every block
+  Sequence<Index> starts_, sizes_, columns_;  ///< per body, then per side of each block
 };
 
 }  // namespace CAROM_ABI

@@ -17,9 +17,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Writes a problem as text in the format `carom-problem` (docs/file_formats.md), piece by piece,
-/// so that the text of a large problem is never in memory as a whole.
-/// @tparam Take  take(piece) gets each std::string of the text in turn.
+/// Writes a problem as text in the format `carom-problem` (docs/file_formats.md), piece by piece.
+/// The text of a large problem is never completely in memory.
+/// @tparam Take  take(piece) receives each std::string of the text in its order.
 template <std::floating_point Scalar, typename Take>
 class ProblemText {
  public:
@@ -56,7 +56,8 @@ class ProblemText {
  private:
   static constexpr std::size_t piece = std::size_t(1) << 20;  // characters
 
-  /// Gives away what is written, unless it is shorter. Only a whole item may end there.
+  /// Passes on the written text if it has at least `least` characters. A piece ends only after a
+  /// whole item.
   void pass_on(std::size_t least) {
     if (text_.size() < least) return;
     take_(text_);
@@ -102,7 +103,7 @@ class ProblemText {
     jacobians(block);
   }
 
-  /// How many bodies, and which.
+  /// The count of bodies, and their indices.
   void sides(const auto& block) {
     text_ += ' ' + std::to_string(block.side_count());
     for (int s = 0; s < block.side_count(); ++s) {
@@ -119,7 +120,7 @@ class ProblemText {
       text_ += '\n';
     }
   }
-  /// The shortest text that reads back as the same number, whatever the locale.
+  /// The shortest text that reads back as the same number, independent of the locale.
   void number(const Scalar& value) {
     char digits[32];
     const auto result = std::to_chars(digits, digits + sizeof digits, static_cast<double>(value));
@@ -131,7 +132,7 @@ class ProblemText {
   std::string text_;
 };
 
-/// Refuses a guess that does not fit a problem.
+/// Rejects a guess that does not fit a problem.
 template <std::floating_point Scalar>
 void reject_unfit_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) {
   const std::string item = "guess";
@@ -146,9 +147,9 @@ void reject_unfit_guess(const ContactProblem<Scalar>& problem, const VectorX<Sca
 
 /// A problem as text that reads back as the same problem, bit for bit: `carom solve` replays it.
 ///
-/// Blocks are written by their numbers R and v̂ and with whether they are rigid, as a problem does
-/// not keep the physical data that these came from. Friction contacts that come after another block
-/// are written as constraints, which keeps their order. Numbers of long double become double.
+/// Blocks are written by their numbers R and v̂ and by whether they are rigid, because a problem
+/// does not store the physical data. Friction contacts that come after another block are written as
+/// constraints, such that their order does not change. Numbers of long double become double.
 /// @param guess  first guess of the velocity [m/s, rad/s], n_v.
 /// @note  Cold: allocates; throws std::invalid_argument if the guess does not fit the problem.
 template <std::floating_point Scalar>
@@ -167,13 +168,13 @@ template <std::floating_point Scalar>
   return problem_text(problem, VectorX<Scalar>(problem.free_velocity()));
 }
 
-/// Writes a problem to a file that `carom solve` replays, whatever simulator it came from.
+/// Writes a problem to a file that `carom solve` replays, from any simulator.
 ///
 /// ```
 /// carom::write_problem(problem, "step_0042.txt");
 /// ```
-/// @param path   the file; one that is there is replaced.
-/// @param guess  first guess of the velocity; without one the free velocity.
+/// @param path   the file; an existing file is replaced.
+/// @param guess  first guess of the velocity; the default is the free velocity.
 /// @note  Cold: allocates, but never the text of the whole problem; throws std::invalid_argument,
 ///        naming the path, if it cannot be written.
 template <std::floating_point Scalar>

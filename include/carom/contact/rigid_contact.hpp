@@ -11,37 +11,37 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that does not give way: what its normal velocity must exceed after the step, v̂ₙ, and
-/// nothing else. Solvers of rigid contact take R = 0 for it; SapSolver, which needs an R, has that
-/// of `softness`.
+/// A rigid contact. Its law is a lower bound of the normal velocity after the step, uₙ ≥ v̂ₙ.
+/// Solvers of rigid contact use R = 0 for it. SapSolver, which needs an R, uses that of `softness`.
 ///
-/// A gap that is open may close but not become negative: uₙ ≥ −ϕ/δt. One that would close within
-/// the step at its speed before the step bounces by Newton's law, uₙ ≥ e s. A penetration is taken
-/// out at overlap_velocity(), whose speed is gone when the penetration is; position_projection.hpp
-/// takes it out at once, by positions alone.
+/// An open gap may close but not become negative: uₙ ≥ −ϕ/δt. If the gap would close within the
+/// step at its velocity before the step, the contact bounces by Newton's law, uₙ ≥ e s. A
+/// penetration is removed at overlap_velocity(), which is zero again when the penetration is zero;
+/// position_projection.hpp removes it at once, by a correction of positions only.
 ///
-/// The approach s that restitution needs follows from the bodies' velocities before the step, where
-/// add_body() was given them, or is given here.
+/// Restitution needs the approach s. It is computed from the bodies' velocities before the step if
+/// add_body() received them; otherwise it is given here.
 template <RealScalar Scalar>
 struct RigidContact {
   Scalar gap = 0;                          ///< ϕ [m]; negative in penetration.
   Scalar friction = 0;                     ///< μ [-], ≥ 0.
-  std::optional<Scalar> restitution = {};  ///< e [-], in [0, 1], Newton's; none: 0.
+  std::optional<Scalar> restitution = {};  ///< e [-], in [0, 1], Newton's; no value: 0.
   /// s = (−uₙ)₊ before the step [m/s], ≥ 0, 0 where the gap opens; with a restitution.
   std::optional<Scalar> approach = {};
-  /// Most of a penetration taken out in one step [-], in [0, 1]; 0: it stays.
+  /// Largest share of a penetration that is removed in one step [-], in [0, 1]; 0: the penetration
+  /// remains.
   Scalar correction = Scalar(usual_overlap_share);
-  Scalar softness = Scalar(1e-6);  ///< R relative to the contact's inverse mass [-], > 0: for
-                                   ///< solvers that need one.
-  /// As in CompliantContact: velocity of the touched surface by itself [m/s].
+  /// R relative to the contact's inverse mass [-], > 0: for solvers that need one.
+  Scalar softness = Scalar(1e-6);
+  /// As in CompliantContact: velocity of the touched surface [m/s].
   Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
-  /// What presses the bodies together, by which a penetration is taken out. add_contact() finds it
-  /// from the bodies.
+  /// The pressing velocity, which limits the velocity that removes a penetration. add_contact()
+  /// computes it from the bodies.
   Pressing<Scalar> pressing = {};
 };
 
-/// v̂ₙ of a rigid contact that bounces less that of the surface [m/s]; 0 of one that does not. An
-/// approach that is not given counts as none.
+/// v̂ₙ of a rigid contact that bounces, without that of the surface [m/s]; 0 for a contact that
+/// does not bounce. A missing approach counts as zero.
 /// @param time_step  δt [s], > 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 /// @cite  moreau1988unilateral, for restitution in velocities.
@@ -54,7 +54,8 @@ template <RealScalar Scalar>
   return closes ? Scalar(*contact.restitution * approach) : Scalar(0);
 }
 
-/// v̂ₙ of a rigid contact less that of the surface [m/s]: that of its bounce, or else of its gap.
+/// v̂ₙ of a rigid contact without that of the surface [m/s]: from its bounce, otherwise from its
+/// gap.
 /// @param time_step  δt [s], > 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
@@ -67,8 +68,8 @@ template <RealScalar Scalar>
       .value;
 }
 
-/// As numbers of the convex problem: v̂ = surface velocity + (0, 0, v̂ₙ), R = softness · w, marked as
-/// rigid.
+/// The numbers of the convex problem: v̂ = surface velocity + (0, 0, v̂ₙ), R = softness · w, marked
+/// as rigid.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const RigidContact<Scalar>& contact,
@@ -84,7 +85,7 @@ template <RealScalar Scalar>
   return numbers;
 }
 
-/// What is wrong with a rigid contact's data, or nothing.
+/// The fault of a rigid contact's data; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const RigidContact<Scalar>& contact) {
   const Scalar restitution = contact.restitution.value_or(Scalar(0));

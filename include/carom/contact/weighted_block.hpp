@@ -9,19 +9,20 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A block of rows by the numbers of the convex problem themselves: its impulses are
-/// γ = P(R⁻¹ (v̂ − J v)), where P projects onto its set.
+/// A block of rows by the numbers of the convex problem: its impulses are γ = P(R⁻¹ (v̂ − J v)),
+/// where P is the projection onto its set.
 template <RealScalar Scalar>
 struct WeightedBlock {
   using Rows = RowNumbers<Scalar>;
   ImpulseSet<Scalar> set;
-  /// R [1/kg, 1/(kg·m²)], > 0 in the set's rows; equal where a cone bounds rows together, except
-  /// in the elliptic one.
+  /// R [1/kg, 1/(kg·m²)], > 0 in the set's rows. Rows that a cone bounds together have equal R,
+  /// except in the elliptic cone.
   Rows regularization = Rows::Ones();
-  Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity the rows relax to.
-  bool rigid = false;  ///< Whether the block does not give way: solvers of rigid contact then
-                       ///< take R = 0, and solvers that need an R take the one above.
-  Scalar overlap = 0;  ///< As in WeightedContact, of a cone's normal row.
+  Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity to which the rows relax.
+  /// Whether the block is rigid: then solvers of rigid contact use R = 0, and solvers that need an
+  /// R use the one above.
+  bool rigid = false;
+  Scalar overlap = 0;           ///< As in WeightedContact, of a cone's normal row.
   Scalar overlap_velocity = 0;  ///< As in WeightedContact, of a cone's normal row.
 };
 
@@ -47,7 +48,7 @@ template <RealScalar Scalar>
   block.overlap_velocity = contact.overlap_velocity;
   return block;
 }
-/// Whether a block is a friction contact that a WeightedContact can express: without adhesion.
+/// Whether a block is a friction contact that a WeightedContact can represent: without adhesion.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_friction_contact(const WeightedBlock<Scalar>& block) noexcept {
   return block.set.shape == ImpulseShape::friction && !detail::is_shifted(block.set) &&
@@ -66,7 +67,7 @@ template <RealScalar Scalar>
           block.overlap_velocity};
 }
 
-/// What is wrong with a block's weights, or nothing.
+/// The fault of a block's weights; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const WeightedBlock<Scalar>& law) {
   if (Fault set = set_fault(item, law.set); !set.empty()) return set;
@@ -99,7 +100,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// Gives numbers that have no meaning for a law the same value in all laws of its kind.
+/// Sets numbers that have no meaning for a law to the same value in all laws of its kind.
 template <RealScalar Scalar>
 void clear_unused(WeightedBlock<Scalar>& law) noexcept {
   ImpulseSet<Scalar>& set = law.set;
@@ -115,7 +116,7 @@ void clear_unused(WeightedBlock<Scalar>& law) noexcept {
   for (int i = friction_count(set.shape); i < 3; ++i) set.friction(i) = Scalar(0);
 }
 
-/// Rows of a spring with linear dissipation, γ = −δt k ((x + δt v) + τ_d v), as R and v̂: the
+/// Rows of a spring with linear dissipation, γ = −δt k ((x + δt v) + τ_d v), as R and v̂. The
 /// spring is softened to a period of β steps. Without a stiffness the row is rigid.
 template <RealScalar Scalar>
 struct SpringRow {

@@ -12,32 +12,32 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that resists more than sliding, or adheres: a constraint whose rows are (t₁, t₂, n)
-/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n). Without a
-/// stiffness it is rigid in all of its rows.
+/// A contact that resists more than sliding, or adheres: a constraint with rows (t₁, t₂, n) and,
+/// depending on its shape, the angular velocity about n, about (t₁, t₂), or about (t₁, t₂, n).
+/// Without a stiffness all its rows are rigid.
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂.
-  /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6);
-  /// moments are bounded each by itself, or on one ellipsoid with the force.
+  /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6). Moments
+  /// have separate bounds, or are on one ellipsoid with the force.
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
-  /// μ₂ [-], ≥ 0: friction along t₂, of an elliptic shape; none: that along t₁.
+  /// μ₂ [-], ≥ 0: friction along t₂, for an elliptic shape; no value: the same as along t₁.
   std::optional<Scalar> second_friction = {};
-  /// F [N], ≥ 0: adhesion. The cone's apex lies at −F n: the contact pulls with up to F, and
+  /// F [N], ≥ 0: adhesion. The apex of the cone is at −F n: the contact pulls with at most F, and
   /// friction is bounded by μ (fₙ + F).
   Scalar bond = 0;
 };
 
-/// Turns physical data into R and v̂: those of the contact, and Rₘ = σ wₘ for the moments.
-/// A rigid contact has the same share of w in all rows.
+/// Converts physical data to R and v̂: those of the contact, and Rₘ = σ wₘ for the moments. A rigid
+/// contact has the same share of w in all rows.
 ///
-/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without the coupling of rows that a CompliantContact
-/// has in ‖W_ii‖_F/3. The two agree without coupling, as on a ball; where the normal misses the
-/// centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller here.
+/// The w of the contact is ‖(W₁₁, W₂₂, W₃₃)‖/3. It does not contain the coupling of rows, which a
+/// CompliantContact has in ‖W_ii‖_F/3. The two are equal without coupling, as on a ball. If the
+/// normal misses the centre of mass, w is smaller here, and also Rₜ and an Rₙ at the clamp.
 /// @param time_step     δt [s], > 0.
-/// @param inverse_mass  the rows' own, the Delassus block's diagonal.
+/// @param inverse_mass  of the rows, the diagonal of the Delassus block.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const WrenchContact<Scalar>& law,
@@ -74,7 +74,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// The fault of a friction that the shape of the contact does not have, or nothing.
+/// The fault of a friction that the shape of the contact does not have; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault unused_friction_fault(const std::string& item,
                                           const WrenchContact<Scalar>& law) {
@@ -95,7 +95,7 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// What is wrong with such a contact, or nothing.
+/// The fault of such a contact; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const WrenchContact<Scalar>& law) {
   if (Fault contact = law_fault(item, law.contact); !contact.empty()) return contact;

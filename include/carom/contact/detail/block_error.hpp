@@ -12,30 +12,30 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Numbers by which the errors of a block's rows are measured, row by row.
+/// The scales of the errors of a block's rows, row by row.
 template <RealScalar Scalar, int Rows>
 struct RowScales {
-  Vector<Scalar, Rows> velocity;      ///< V: what the row's own bodies do [m/s, rad/s]
+  Vector<Scalar, Rows> velocity;      ///< V: velocity scale of the row's bodies [m/s, rad/s]
   Vector<Scalar, Rows> inverse_mass;  ///< w: the row's diagonal entry of W + R [1/kg, 1/(kg·m²)]
 };
 
-/// The largest error of some, and the sum of their squares.
+/// The largest of several errors, and the sum of their squares.
 template <RealScalar Scalar>
 struct ErrorSum {
   Scalar largest = 0, squared = 0;
 
-  /// Adds an error, of which a number that is not finite counts as infinite.
-  /// @param scale  V, what it is divided by; where that is zero, any error is infinite.
+  /// Adds an error. An error that is not finite counts as infinite.
+  /// @param scale  V, the divisor of the error. If V is zero, any error counts as infinite.
   void add(const Scalar& error, const Scalar& scale) noexcept {
     const Scalar share = share_of(error, scale);
     largest = (std::max)(largest, share);
     squared += share * share;
   }
-  /// Adds an error to the largest alone.
+  /// Adds an error to the largest error only.
   void add_largest(const Scalar& error, const Scalar& scale) noexcept {
     largest = (std::max)(largest, share_of(error, scale));
   }
-  /// Adds an error to the sum alone.
+  /// Adds an error to the sum of squares only.
   void add_squared(const Scalar& error, const Scalar& scale) noexcept {
     const Scalar share = share_of(error, scale);
     squared += share * share;
@@ -63,10 +63,10 @@ void add_normal_error(const Scalar& impulse, const Scalar& velocity, const Scala
   sum.add((std::min)(velocity, pushed), scale);
 }
 
-/// How far x and z are from the law of a disc of radius γₙ, ‖m x − P(m x − z)‖ with P the nearest
-/// point of the disc of radius m γₙ: zero where x lies in it, and where z is not zero on its edge,
-/// opposite to z.
-/// @param x, z  impulses over μ and velocities times μ, `size` of them.
+/// The error of x and z in the law of a disc of radius γₙ: ‖m x − P(m x − z)‖, where P is the
+/// projection onto the disc of radius m γₙ. It is zero exactly if x is in the disc and, where z is
+/// not zero, x is on the edge and opposite to z.
+/// @param x, z  impulses divided by μ, and velocities multiplied by μ; `size` of each.
 /// @param mobility  m.
 template <RealScalar Scalar, std::size_t Most>
 [[nodiscard]] Scalar disc_distance(int size, const std::array<Scalar, Most>& x,
@@ -81,7 +81,7 @@ template <RealScalar Scalar, std::size_t Most>
     slip += z[k] * z[k];
   }
   const Scalar length = sqrt(trial);
-  if (length <= bound) return sqrt(slip);  // it sticks
+  if (length <= bound) return sqrt(slip);  // the contact sticks
   Scalar off(0);
   for (std::size_t k = 0; k < std::size_t(size); ++k) {
     const Scalar miss = mobility * x[k] - bound / length * (mobility * x[k] - z[k]);
@@ -90,11 +90,11 @@ template <RealScalar Scalar, std::size_t Most>
   return sqrt(off);
 }
 
-/// Adds the error of a disc, disc_distance()/V. Friction that is wrong by all of the load counts
-/// for V. In the sum of squares it counts by the velocity that it gives, and by no more than that:
-/// what lowers the sum then lowers the momentum that is missing.
-/// @param load  The impulse that friction is measured by, where that is more than γₙ [N·s].
-/// @param inverse_mass  m where there is no load at all.
+/// Adds the error of a disc, disc_distance()/V. A friction error as large as the load counts as V.
+/// In the sum of squares the error counts by the velocity that it causes, and not more. A decrease
+/// of the sum then decreases the error of the momentum.
+/// @param load  The reference impulse of friction, if it is larger than γₙ [N·s].
+/// @param inverse_mass  m if there is no load.
 template <RealScalar Scalar, std::size_t Most>
 void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::array<Scalar, Most>& z,
                     const Scalar& radius, const Scalar& load, const Scalar& scale,
@@ -107,16 +107,15 @@ void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::arra
   sum.add_squared(disc_distance(size, x, z, radius, by_mass), scale);
 }
 
-/// The impulse that friction is measured by at least: what the normal needs to change its velocity
-/// by the V of its errors, V/w; 0 where nothing moves the normal [N·s].
+/// The least reference impulse of friction: the normal impulse that changes the normal velocity by
+/// its scale V, V/w. It is 0 if no velocity moves the normal [N·s].
 template <RealScalar Scalar>
 [[nodiscard]] Scalar least_load(const Scalar& scale, const Scalar& inverse_mass) noexcept {
   return inverse_mass > Scalar(0) ? Scalar(scale / inverse_mass) : Scalar(0);
 }
 
-/// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V. Impulses are measured by m, which
-/// is the row's inverse mass, but never so large that the whole impulse would count for more than
-/// V.
+/// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V. m is the inverse mass of the row,
+/// but limited such that the whole impulse counts at most as V.
 template <RealScalar Scalar>
 void add_interval_error(const Scalar& impulse, const Scalar& velocity, const Scalar& lower,
                         const Scalar& upper, const Scalar& scale, const Scalar& inverse_mass,
@@ -125,7 +124,7 @@ void add_interval_error(const Scalar& impulse, const Scalar& velocity, const Sca
   const Scalar size = abs(impulse);
   Scalar mobility = inverse_mass;
   if (size > Scalar(0)) mobility = (std::min)(mobility, Scalar(scale / size));
-  if (!(mobility > Scalar(0))) {  // nothing moves the row, and a bound excuses its velocity
+  if (!(mobility > Scalar(0))) {  // no velocity moves the row, and a bound permits its velocity
     const bool excused = velocity < Scalar(0) ? !(impulse < upper) : !(impulse > lower);
     return sum.add(excused ? Scalar(0 * velocity) : velocity, scale);
   }
@@ -135,9 +134,9 @@ void add_interval_error(const Scalar& impulse, const Scalar& velocity, const Sca
   sum.add(velocity, scale);
 }
 
-/// The error of one block under a law, relative to what its own bodies do [-]: 0 exactly where γ
-/// and u obey the law. The convex law is Coulomb's with Σ ‖μ_b ∘ u_b‖ taken off the normal
-/// velocity, and so one formula measures both.
+/// The error of one block under a law, relative to the scales of its bodies [-]. It is 0 exactly if
+/// γ and u obey the law. The convex law is Coulomb's law with Σ ‖μ_b ∘ u_b‖ subtracted from the
+/// normal velocity. One formula therefore serves both laws.
 /// @cite  alart1991mixed for the map of Coulomb's law in two steps, normal and friction;
 ///        docs/derivations/measure.md.
 template <RealScalar Scalar>
@@ -167,7 +166,7 @@ template <RealScalar Scalar>
     for (int k = 0; k < disc.size; ++k) {
       const int row = disc.row(k);
       const Scalar& mu = disc.mu(k);
-      if (!(mu > Scalar(0))) {  // nothing rubs this way
+      if (!(mu > Scalar(0))) {  // no friction in this row
         sum.add(scales.inverse_mass(row) * (impulse(row) + set.shift(row)), scales.velocity(n));
         continue;
       }
@@ -183,7 +182,7 @@ template <RealScalar Scalar>
   }
   return sum;
 }
-/// The same for three rows of a friction cone with μ > 0.
+/// The same for the three rows of a friction cone with μ > 0.
 template <RealScalar Scalar>
 [[nodiscard]] ErrorSum<Scalar> block_error(FrictionLaw law, const Scalar& friction,
                                            const Vector3<Scalar>& impulse,

@@ -26,12 +26,12 @@ inline constexpr bool is_friction_law = [] {
   return FrictionContactLaw<Law, Scalar>;
 }();
 
-/// The type that holds the numbers of a law.
+/// The type of the numbers of a law.
 template <typename Law, typename Scalar>
 using LawNumbers = std::conditional_t<is_friction_law<Law, Scalar>, WeightedContact<Scalar>,
                                       WeightedBlock<Scalar>>;
 
-/// A body and J, as add_ functions are given them.
+/// A body and J, the arguments of the add_ functions.
 template <typename MatrixType>
 struct GivenSide {
   static constexpr bool is_column = MatrixType::ColsAtCompileTime == 1;
@@ -39,7 +39,7 @@ struct GivenSide {
   const Eigen::MatrixBase<MatrixType>& jacobian;
 };
 
-/// The sides of a block, from which the numbers of its law follow.
+/// The sides of a block. The numbers of its law are computed from them.
 template <RealScalar Scalar>
 struct BlockSides {
   using Columns = Eigen::Map<const MatrixX<Scalar>>;
@@ -49,7 +49,7 @@ struct BlockSides {
   std::array<BlockSide<Scalar>, 2> all;
 
   [[nodiscard]] Index body(int s) const noexcept { return all[std::size_t(s)].body; }
-  /// The row of J that is a contact's normal.
+  /// The row of J of a contact's normal.
   [[nodiscard]] const Scalar* normal(int s) const noexcept {
     const BlockSide<Scalar>& side = all[std::size_t(s)];
     return side.jacobian + 2 * side.range.size;
@@ -64,14 +64,14 @@ struct BlockSides {
   }
 };
 
-/// The sides of a block that a sequence has.
+/// The sides of a block of a sequence.
 template <RealScalar Scalar>
 [[nodiscard]] BlockSides<Scalar> sides_of(const BlockSequence<Scalar>& blocks,
                                           Index block) noexcept {
   return {blocks.side_count(block), blocks.rows(block), blocks.sides(block)};
 }
 
-/// W_ii = Σ J A⁻¹ Jᵀ of a block of three rows.
+/// W_ii = Σ J A⁻¹ Jᵀ for a block with three rows.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const BlockSides<Scalar>& sides) noexcept {
   SquareMatrix<Scalar, 3> sum = own_delassus(sides.all[0].whitened, sides.all[0].range.size);
@@ -82,7 +82,7 @@ template <RealScalar Scalar>
   }
   return sum;
 }
-/// Its diagonal, of a block of one to six rows.
+/// The diagonal of W_ii for a block with one to six rows.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> own_inverse_masses(const BlockSides<Scalar>& sides) noexcept {
   RowNumbers<Scalar> sum = RowNumbers<Scalar>::Zero();
@@ -95,7 +95,8 @@ template <RealScalar Scalar>
   }
   return sum;
 }
-/// w = ‖W_ii‖_F/3 of a contact; 1 where J = 0, nothing moves it and any R is as good.
+/// w = ‖W_ii‖_F/3 of a contact. It is 1 if J = 0: then no velocity moves the contact, and any R is
+/// correct.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar contact_inverse_mass(const BlockSides<Scalar>& sides) noexcept {
   using std::sqrt;
@@ -111,12 +112,12 @@ template <RealScalar Scalar>
 
 /// The bodies of a block and the sizes of its Jacobians.
 struct BlockSizes {
-  int count;  ///< of the sides: 1 or 2
+  int count;  ///< count of sides: 1 or 2
   std::array<Index, 2> bodies, rows, columns;
   std::array<bool, 2> is_column;  ///< whether a Jacobian is a vector by its type
 };
 
-/// Says what is wrong with these; empty where nothing is.
+/// The fault of these sizes; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const std::string& item,
                                      bool friction_contact, const BlockSizes& sizes) {
@@ -137,7 +138,7 @@ template <RealScalar Scalar>
                sizes.rows[1]);
 }
 
-/// Names the first entry of the Jacobians of a block that is not finite; empty when all are.
+/// A fault for the first entry of a block's Jacobians that is not finite; empty if all are finite.
 template <RealScalar Scalar>
 [[nodiscard]] Fault jacobian_fault(const std::string& item, const BlockSizes& sizes,
                                    const BlockSides<Scalar>& sides) {
@@ -151,7 +152,7 @@ template <RealScalar Scalar>
   return {};
 }
 
-/// Room for the Jacobians of a block that is only looked at.
+/// Memory for the Jacobians of a block that is only checked.
 template <RealScalar Scalar>
 class BlockRoom {
  public:
@@ -170,7 +171,7 @@ class BlockRoom {
   BlockRoom(const BlockRoom&) = delete;
   BlockRoom& operator=(const BlockRoom&) = delete;
 
-  /// J of one side, entry (r, c) at [r size + c], which the caller fills.
+  /// J of one side, entry (r, c) at [r size + c]. The caller writes it.
   [[nodiscard]] Scalar* jacobian(int s) noexcept { return jacobians_[std::size_t(s)]; }
   /// Writes Ĵ = J L⁻ᵀ.
   void whiten(const Bodies<Scalar>& all) noexcept {
@@ -184,7 +185,8 @@ class BlockRoom {
   [[nodiscard]] const BlockSides<Scalar>& sides() const noexcept { return sides_; }
 
  private:
-  static constexpr Index few = 384;  ///< Numbers of J without allocation, 64 velocities wide.
+  /// Count of numbers of J without allocation, 64 velocities wide.
+  static constexpr Index few = 384;
 
   BlockSides<Scalar> sides_;
   std::array<Scalar*, 2> jacobians_{};
@@ -192,7 +194,7 @@ class BlockRoom {
   Sequence<Scalar> more_;
 };
 
-/// A law that bounces with the speed at which its rows closed before the step.
+/// A law with restitution, which needs the closing velocity of its rows before the step.
 template <typename Law>
 concept BouncingLaw = requires(const Law& law) {
   law.restitution.has_value();
@@ -200,7 +202,7 @@ concept BouncingLaw = requires(const Law& law) {
   law.surface_velocity;
 };
 
-/// Whether the velocities before the step of all bodies of a block are known.
+/// Whether the velocities before the step are known for all bodies of a block.
 template <RealScalar Scalar>
 [[nodiscard]] bool knows_velocities(const Bodies<Scalar>& all,
                                     const BlockSides<Scalar>& sides) noexcept {
@@ -208,7 +210,7 @@ template <RealScalar Scalar>
          (sides.count == 1 || all.has_velocity_now(sides.body(1)));
 }
 
-/// The speed at which a contact closed before the step, (v̂ₙ − Jₙ v)₊ with v̂ₙ of the surface [m/s].
+/// The closing velocity of a contact before the step, (v̂ₙ − Jₙ v)₊ with v̂ₙ of the surface [m/s].
 /// @pre  knows_velocities().
 template <RealScalar Scalar>
 [[nodiscard]] Scalar find_approach(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides,
@@ -221,16 +223,16 @@ template <RealScalar Scalar>
   return (std::max)(closes, Scalar(0));
 }
 
-/// A law whose overlap is taken out by what presses its bodies together.
+/// A law that removes its overlap by the pressing velocity of its bodies.
 template <typename Law>
 concept PressedLaw = requires(const Law& law) {
   law.pressing.known;
   law.surface_velocity;
 };
 
-/// What presses the bodies of a contact together: the most that the step adds to either body's
-/// speed towards the other; of a body whose velocity before the step is not known, that speed
-/// itself.
+/// The pressing velocity of a contact: the largest velocity towards the other body that the step
+/// adds to one of the bodies. If the velocity of a body before the step is not known, its free
+/// velocity is used instead.
 template <RealScalar Scalar>
 [[nodiscard]] Pressing<Scalar> find_pressing(const Bodies<Scalar>& all,
                                              const BlockSides<Scalar>& sides) noexcept {
@@ -245,9 +247,9 @@ template <RealScalar Scalar>
   return pressing;
 }
 
-/// Computes the numbers of a law from the sides of its block: of a friction contact by w =
-/// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii.
-/// @return  what is wrong with the law, J or the numbers they lead to; empty where nothing is.
+/// Computes the numbers of a law from the sides of its block. A friction contact uses
+/// w = ‖W_ii‖_F/3, any other block the diagonal of W_ii.
+/// @return  the fault of the law, of J or of the computed numbers; empty if there is none.
 template <RealScalar Scalar, typename Law>
 [[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
                              const std::string& item, const BlockSides<Scalar>& sides,

@@ -16,51 +16,53 @@ namespace detail {
 
 /// Constants of BlockScales, pure numbers [-].
 struct BlockScalesTuning {
-  /// Share of its bodies' whole motion that a direction counts at least, though nothing moves along
-  /// it. A larger share lets a block that slides fast approach unseen, a smaller one asks for
-  /// velocities more exact than their rounding: its inverse times ε is the least error that can be
+  /// The least scale of a direction, as a share of the whole motion of its bodies, even if no body
+  /// moves in this direction. With a larger share, the approach of a block that slides fast can
+  /// remain undetected. A smaller share requires velocities that are more exact than their
+  /// rounding: ε divided by the share is the least possible tolerance.
   /// asked for.
   static constexpr double least_share = 1e-2;
-  /// The same share of what moves fastest in the island: bodies at rest that are pushed by others
-  /// have no motion of their own to be measured by.
+  /// The same share of the fastest motion in the island: bodies at rest that are pushed by others
+  /// have no motion of their own as a scale.
   static constexpr double island_share = 1e-2;
 };
 
-/// What the errors of a problem's rows are measured by: a velocity V of each row, which says what
-/// the row's own bodies do, and the inverse mass of the row. They follow from the data alone, so
-/// that impulses that grow without end do not make an error look small.
+/// The scales of the errors of a problem's rows: a velocity V for each row, which describes the
+/// motion of the row's bodies, and the inverse mass of the row. The scales depend on the data only.
+/// Impulses that grow without limit therefore do not reduce a relative error.
 ///
-/// V of a group of rows, the normal or those that one friction disc bounds, is the largest of
+/// V of a group of rows (the normal, or the rows of one friction disc) is the largest of
 /// * the velocity of either body along the rows before contact acts, J_s v*_s,
-/// * the velocity that the block asks for, v̂,
+/// * the bias velocity of the block, v̂,
 /// * a hundredth of ‖Ĵ_s‖ ‖v*_s‖_A of either body, which bounds J_s v*_s, and
-/// * a hundredth of what moves fastest in the island.
-/// It does not change with the coordinates of the velocities, with turned tangents or with the
-/// order of the problem, and it scales as the unit of velocity does.
+/// * a hundredth of the fastest motion in the island.
+/// V does not depend on the coordinates of the velocities, on rotated tangents or on the order of
+/// the problem. It is proportional to the unit of velocity.
 template <RealScalar Scalar>
 class BlockScales {
  public:
-  /// Finds the scales of a problem.
-  /// @note  Allocates beyond the largest problem so far.
+  /// Computes the scales of a problem.
+  /// @note  Allocates only for a problem larger than every problem before.
   void write(const ContactProblem<Scalar>& problem) {
     begin(problem);
     for (Index i = 0; i < problem.block_count(); ++i) add_block(problem, i);
     for (Index i = 0; i < problem.block_count(); ++i) raise_block(problem, i);
   }
-  /// V of a row of the stacked impulses [m/s, rad/s].
+  /// V of a row in the stacked impulses [m/s, rad/s].
   [[nodiscard]] const Scalar& velocity(Index row) const noexcept { return velocity_[row]; }
-  /// ‖Ĵ‖² of a row, its entry of the diagonal of W [1/kg, 1/(kg·m²)].
+  /// ‖Ĵ‖² of a row, its diagonal entry of W [1/kg, 1/(kg·m²)].
   [[nodiscard]] const Scalar& inverse_mass(Index row) const noexcept { return inverse_mass_[row]; }
 
  private:
   using Tuning = BlockScalesTuning;
 
-  /// The fastest of an island: of cones along their normals [m/s], of other rows and of all in
-  /// units of their own inverse masses [√J].
+  /// The fastest motion of an island: of cones along their normals [m/s]; of other rows and of all
+  /// rows in units of their own inverse masses [√J].
   struct Fastest {
     Scalar cones = 0, rows = 0, all = 0;
   };
-  /// Rows that share one scale, each times its μ; μ of a normal or a row between bounds is 1.
+  /// Rows with one common scale, each multiplied by its μ. The μ of a normal or of a row between
+  /// bounds is 1.
   struct Group {
     Scalar velocity = 0;  ///< V of the rows times μ
     Scalar squared = 0;   ///< ‖μ ∘ Ĵ‖²
@@ -84,7 +86,7 @@ class BlockScales {
     }
   }
 
-  /// The scale of a group from the motion of its bodies alone.
+  /// The scale of a group from the motion of its own bodies only.
   [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, Index block,
                            const FrictionBlock<Scalar>& rows) {
     using std::sqrt;
@@ -118,7 +120,7 @@ class BlockScales {
   static void raise(Scalar& number, const Scalar& least) noexcept {
     number = (std::max)(number, least);
   }
-  /// Calls visit(rows, whether they are the normal) for the groups of a block, the normal first.
+  /// Calls visit(rows, whether they are the normal) for each group of a block, the normal first.
   template <typename Visit>
   static void for_each_group(const ContactProblem<Scalar>& problem, Index block,
                              const Visit& visit) {
@@ -164,7 +166,7 @@ class BlockScales {
     });
   }
 
-  /// Raises the scales of a block to their share of what moves fastest in its island.
+  /// Raises the scales of a block to their share of the fastest motion in its island.
   void raise_block(const ContactProblem<Scalar>& problem, Index block) {
     using std::sqrt;
     const Fastest& fastest = fastest_[groups_.lowest(problem.side_body(block, 0))];
@@ -186,7 +188,7 @@ class BlockScales {
       } else if (!cone && fastest.rows > Scalar(0)) {
         least = share * own * fastest.rows;
       }
-      // Nothing moves these rows: what they lack is measured by the whole of the fastest.
+      // No velocity moves these rows: their error is measured by the full fastest motion.
       if (!(squared > Scalar(0))) least = fastest.cones;
       for (int k = 0; k < rows.size; ++k) {
         if (!(rows.mu(k) > Scalar(0))) continue;
@@ -196,9 +198,9 @@ class BlockScales {
   }
 
   Sequence<Scalar> velocity_, inverse_mass_;  ///< per stacked row
-  Sequence<Scalar> motion_;                   ///< ‖v*‖_A of every body [√J]
+  Sequence<Scalar> motion_;                   ///< ‖v*‖_A of each body [√J]
   BodyGroups groups_;                         ///< islands
-  Sequence<Fastest> fastest_;                 ///< of an island, at its lowest body
+  Sequence<Fastest> fastest_;                 ///< of an island, stored at its lowest body
 };
 
 }  // namespace detail

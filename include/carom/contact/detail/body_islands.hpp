@@ -10,18 +10,18 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Two bodies with blocks between them, or one with blocks to the world.
+/// Two bodies with blocks between them, or one body with blocks to the world.
 struct BodyPair {
   int low, high;  ///< bodies, low < high; high −1 for the world
   friend bool operator==(const BodyPair&, const BodyPair&) = default;
 };
 
-/// Bodies in groups that joins make larger. A group is named by its lowest body.
-/// @note  Allocates only beyond the largest sizes so far.
+/// Groups of bodies that are merged by joins (union-find). The name of a group is its lowest body.
+/// @note  Allocates only for sizes larger than all sizes before.
 class BodyGroups {
  public:
   void reserve(Index bodies) { towards_.reserve(bodies); }
-  /// Every body in a group of its own.
+  /// Puts each body into a group of its own.
   void reset(Index bodies) {
     towards_.resize(bodies);
     for (int b = 0; b < int(bodies); ++b) towards_[b] = b;
@@ -37,12 +37,12 @@ class BodyGroups {
   }
 
  private:
-  Sequence<int> towards_;  ///< per body, a lower one of its group, or itself
+  Sequence<int> towards_;  ///< per body: a lower body of its group, or itself
 };
 
-/// The islands that pairs of bodies make, in the order of their lowest bodies, and the graph of
-/// neighbours within each.
-/// @note  Allocates only beyond the largest sizes so far.
+/// The islands of pairs of bodies, in the order of their lowest bodies, and the graph of neighbours
+/// in each island.
+/// @note  Allocates only for sizes larger than all sizes before.
 class BodyIslands {
  public:
   void reserve(Index bodies, Index neighbours) {
@@ -56,7 +56,7 @@ class BodyIslands {
     starts_.reserve(2 * bodies + 1);
     scratch_.reserve(2 * bodies + 2);
   }
-  /// @param sizes  unknowns of every body.
+  /// @param sizes  count of unknowns of each body.
   void find(const Sequence<BodyPair>& pairs, const Sequence<int>& sizes) {
     find_members(pairs, sizes.size());
     write_neighbours(pairs, sizes);
@@ -65,7 +65,7 @@ class BodyIslands {
   [[nodiscard]] Index count() const noexcept { return firsts_.size() - 1; }
   /// The island of a body; −1 for a body in no pair.
   [[nodiscard]] int island_of(Index body) const noexcept { return island_of_[body]; }
-  /// Bodies of all islands together.
+  /// Count of bodies in all islands together.
   [[nodiscard]] Index member_count() const noexcept { return members_.size(); }
   /// Body k of an island, ascending.
   [[nodiscard]] int member(Index island, Index k) const noexcept {
@@ -88,7 +88,7 @@ class BodyIslands {
   BodyGroups groups_;
   Sequence<int> island_of_;
   Sequence<int> members_, firsts_;  ///< bodies by island; per island, where its own begin
-  Sequence<int> local_;             ///< per body, its number among the members of its island
+  Sequence<int> local_;             ///< per body: its index among the members of its island
   Sequence<int> starts_, neighbours_, weights_, neighbour_begin_;
   Sequence<int> first_start_, sorted_, scratch_;
 };
@@ -97,7 +97,7 @@ class BodyIslands {
 
 inline void BodyIslands::find_members(const Sequence<BodyPair>& pairs, Index body_count) {
   groups_.reset(body_count);
-  Sequence<int>& paired = local_;  // used first for whether a body is in a pair
+  Sequence<int>& paired = local_;  // first used for the flag whether a body is in a pair
   paired.assign(body_count, 0);
   for (const BodyPair& pair : pairs) {
     paired[pair.low] = 1;
@@ -129,7 +129,7 @@ inline void BodyIslands::write_neighbours(const Sequence<BodyPair>& pairs,
   const Index count = members_.size();
   starts_.assign(count + this->count() + 1, 0);
   weights_.resize(count);
-  first_start_.resize(sizes.size());  // in starts_, of every body
+  first_start_.resize(sizes.size());  // start in starts_, for each body
   for (int k = 0; k < int(count); ++k) {
     first_start_[members_[k]] = k + island_of_[members_[k]];
     weights_[k] = sizes[members_[k]];
@@ -152,7 +152,8 @@ inline void BodyIslands::write_neighbours(const Sequence<BodyPair>& pairs,
     neighbours_[next[first_start_[pair.high]]++] = local_[pair.low];
   }
   neighbour_begin_.resize(this->count());
-  for (Index i = 0; i < this->count(); ++i) {  // each island's graph counts from its own first
+  // the graph of each island counts from its own first entry
+  for (Index i = 0; i < this->count(); ++i) {
     int* const starts = starts_.data() + firsts_[i] + i;
     neighbour_begin_[i] = starts[0];
     for (Index k = 0; k <= size(i); ++k) starts[k] -= neighbour_begin_[i];

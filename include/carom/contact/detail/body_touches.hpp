@@ -10,14 +10,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A block that acts on a body, and the side it does so with.
+/// A block that acts on a body, and the side of the block at which this body is.
 struct BodyTouch {
   int block, side;
 };
 
-/// The blocks that act on each body, in the order of the blocks. A sum over the blocks of a body
-/// then needs no other body's, and bodies may be summed on different threads.
-/// @note  Keeps its memory; gather() allocates beyond the largest problem so far.
+/// The blocks that act on each body, in the order of the blocks. The sum over the blocks of one
+/// body is independent of other bodies. Different threads may therefore sum different bodies.
+/// @note  The memory is reused. gather() allocates only for a problem larger than every problem
+///        before.
 class BodyTouches {
  public:
   template <RealScalar Scalar>
@@ -32,12 +33,12 @@ class BodyTouches {
     });
   }
 
-  /// Touches of a body.
+  /// The touches of a body.
   [[nodiscard]] std::span<const BodyTouch> of(Index body) const noexcept {
     return {touches_.data() + starts_[body], touches_.data() + starts_[body + 1]};
   }
 
-  /// Calls visit(body, block, side) for every side of every block.
+  /// Calls visit(body, block, side) for each side of each block.
   template <RealScalar Scalar, typename Visit>
   static void for_each_side(const ContactProblem<Scalar>& problem, const Visit& visit) {
     for (int i = 0; i < int(problem.block_count()); ++i) {

@@ -11,16 +11,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A body's momentum, of which is known what rounding can have done to it.
+/// The momentum of a body with bounds on its rounding error.
 template <std::floating_point Scalar>
 struct CheckedMomentum {
   Sequence<RoundedNumber<Scalar>> sum;
-  /// Whitened, what errors of the impulses can have added, at most.
+  /// Whitened: an upper bound of the contribution of errors in the impulses.
   Sequence<Scalar> doubt;
 };
 
 /// The bodies of a problem with checked inverses of their momentum factors: norms ‖p‖_{A⁻¹} that
-/// hold with all rounding.
+/// are valid including all rounding.
 /// @note  Cold: allocates.
 template <std::floating_point Scalar>
 class CheckedBodies {
@@ -38,7 +38,7 @@ class CheckedBodies {
     });
   }
 
-  /// Writes A (v − v*) of a body.
+  /// Computes A (v − v*) of a body.
   void write_momentum(Index body, const VectorX<Scalar>& velocity,
                       CheckedMomentum<Scalar>& momentum) const {
     const auto [start, size] = problem_.body(body);
@@ -54,7 +54,7 @@ class CheckedBodies {
     }
   }
 
-  /// Takes Jᵀγ of a block off momenta of the body on one side.
+  /// Subtracts Jᵀγ of a block from momenta of the body on one side.
   template <typename Rows, typename... Momenta>
   static void subtract(const BlockView<Scalar>& block, int s, const Rows& impulse,
                        Momenta&... momenta) noexcept {
@@ -69,8 +69,8 @@ class CheckedBodies {
     }
   }
 
-  /// Says that impulses of a block that have been taken off are not known exactly.
-  /// @param doubt  at least what γ is off, row by row.
+  /// Adds the uncertainty of impulses that were already subtracted.
+  /// @param doubt  an upper bound of the error of γ, row by row.
   template <typename Rows>
   void add_doubt(const BlockView<Scalar>& block, int s, const Rows& doubt,
                  CheckedMomentum<Scalar>& momentum) const noexcept {
@@ -110,7 +110,7 @@ class CheckedBodies {
     return {sum.value, raised(sum.error + spread, 2)};
   }
 
-  /// J v of a block's rows.
+  /// J v of the rows of a block.
   [[nodiscard]] static RoundedRows<Scalar> velocity(const BlockView<Scalar>& block,
                                                     const VectorX<Scalar>& v) noexcept {
     RoundedRows<Scalar> result{};

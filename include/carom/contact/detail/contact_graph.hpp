@@ -12,7 +12,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Compares two numbers: −1 where a < b, 1 where b < a, else 0.
+/// Compares two numbers: −1 if a < b, 1 if b < a, otherwise 0.
 template <typename T>
 [[nodiscard]] int order_of(const T& a, const T& b) noexcept {
   return a < b ? -1 : b < a ? 1 : 0;
@@ -55,8 +55,8 @@ template <RealScalar Scalar>
   return 0;
 }
 
-/// Compares the Jacobians of two blocks between the same bodies. Blocks whose laws compare equal as
-/// well are interchangeable.
+/// Compares the Jacobians of two blocks between the same bodies. If the laws of the blocks are
+/// equal too, the blocks are interchangeable.
 template <typename View>
 [[nodiscard]] int compare_jacobians(const View& a, const View& b) noexcept {
   const auto low_side = [](const View& block) {
@@ -73,7 +73,8 @@ template <typename View>
   return 0;
 }
 
-/// Whether a friction contact comes before another between the same bodies, by their numbers.
+/// Whether a friction contact comes before another one between the same bodies, according to their
+/// numbers.
 template <RealScalar Scalar>
 [[nodiscard]] bool friction_contact_precedes(const ContactProblem<Scalar>& problem, Index a,
                                              Index b) noexcept {
@@ -85,57 +86,63 @@ template <RealScalar Scalar>
 }  // namespace detail
 
 /// The blocks between the same two bodies, or between one body and the world, in parts of up to
-/// three rows: friction contacts first, then the parts of all others, those of one block together.
+/// three rows. Friction contacts come first, then the parts of all others. The parts of one block
+/// are consecutive.
 struct ContactEdge {
-  int low_slot;              ///< the body eliminated first, or the only one
+  int low_slot;              ///< the body that is eliminated first, or the only body
   int high_slot;             ///< the other; −1 for the world
   int first_part, part_end;  ///< in ContactGraph::part_at()
-  int other_begin;           ///< where the friction contacts end and the others' parts begin
+  int other_begin;           ///< end of the friction contacts and start of the other parts
 };
 
 /// A part of a block: up to three of its rows.
 struct BlockPart {
   int block;   ///< the problem's number of the block
-  int number;  ///< which of its parts: 0 or 1
+  int number;  ///< index of the part in the block: 0 or 1
 
   friend bool operator==(const BlockPart&, const BlockPart&) = default;
 };
 
-/// Bodies that influence each other through blocks, and the parts of those blocks.
+/// Bodies that influence each other through blocks, and the parts of these blocks.
 struct ContactIsland {
-  FrontRange range;  ///< its bodies' slots; its fronts, none unless direct
+  FrontRange range;  ///< slots of its bodies, and its fronts; no fronts unless direct
   int first_edge, edge_end;
   int first_part, part_end;
-  bool direct;  ///< whether its Hessian is to be factored: its factor is small enough
+  bool direct;  ///< whether its Hessian is factored, because its factor is small enough
 };
 
-/// Who touches whom: islands, an order in which to eliminate the bodies, and an order of the
-/// blocks that depends on what they are, not on the order in which they were added.
+/// The graph of contacts between bodies: islands, an elimination order of the bodies, and an order
+/// of the blocks. The order of the blocks depends on their data, not on the order in which they
+/// were added.
 ///
-/// Bodies with blocks get slots, island by island; bodies without get none. The islands, the
-/// slots and all that belongs to the pattern are kept while the pattern stays the same.
-/// @note  Allocates only beyond the largest problem so far.
+/// Bodies with blocks get slots, island by island; bodies without blocks get none. The steps of an
+/// update: (1) collect the pairs of bodies with blocks; (2) if the pattern differs from the last
+/// one, find the islands, order the bodies of each island by minimum degree, and mark an island as
+/// direct if its factorisation needs at most the work limit; (3) write the pairs as edges between
+/// slots; (4) sort the blocks of each pair by their data. As long as the pattern is unchanged, the
+/// results of step 2 are reused.
+/// @note  Allocates only for a problem larger than every problem before.
 class ContactGraph {
  public:
-  /// @param work_limit  multiply-adds per part of an island's factorisation beyond which the island
-  ///                    is not direct.
+  /// @param work_limit  multiply-adds of the factorisation per part of an island; an island that
+  ///                    needs more is not direct.
   template <RealScalar Scalar>
   void analyse(const ContactProblem<Scalar>& problem, double work_limit);
 
   [[nodiscard]] const FrontForest& forest() const noexcept { return forest_; }
   [[nodiscard]] const Sequence<ContactIsland>& islands() const noexcept { return islands_; }
-  /// Ordered by low slot, then by high slot; those with the world first.
+  /// Sorted by low slot, then by high slot. Edges with the world come first.
   [[nodiscard]] const Sequence<ContactEdge>& edges() const noexcept { return edges_; }
   [[nodiscard]] Index body_count() const noexcept { return slot_of_.size(); }
   [[nodiscard]] Index slot_count() const noexcept { return body_at_.size(); }
   [[nodiscard]] int body_at(Index slot) const noexcept { return body_at_[slot]; }
-  /// Slot of a body; −1 when nothing touches it.
+  /// Slot of a body; −1 if it has no blocks.
   [[nodiscard]] int slot_of(Index body) const noexcept { return slot_of_[body]; }
   [[nodiscard]] Index part_count() const noexcept { return part_at_.size(); }
   [[nodiscard]] const BlockPart& part_at(Index k) const noexcept { return part_at_[k]; }
-  /// How often the pattern has been analysed anew.
+  /// How many times the pattern was analysed.
   [[nodiscard]] int analysis_count() const noexcept { return analysis_count_; }
-  /// How often the pattern, or the number of parts of an edge, has changed.
+  /// How many times the pattern, or the count of parts of an edge, changed.
   [[nodiscard]] int layout_count() const noexcept { return layout_count_; }
 
  private:
@@ -167,15 +174,16 @@ class ContactGraph {
   double analysed_limit_ = -1;
   int analysis_count_ = 0, layout_count_ = 0;
   Index reserved_bodies_ = -1, reserved_parts_ = -1, reserved_unknowns_ = -1;
-  Sequence<BlockPart> by_pair_, sorted_parts_;  ///< all parts, those of a pair together
-  Sequence<int> pair_start_;                    ///< per pair, where its parts begin there
-  Sequence<int> pair_at_;                       ///< per edge, its pair
+  Sequence<BlockPart> by_pair_, sorted_parts_;  ///< all parts, sorted by pair
+  Sequence<int> pair_start_;                    ///< per pair: start of its parts
+  Sequence<int> pair_at_;                       ///< per edge: its pair
   Sequence<int> sorted_, scratch_, island_slots_;
 };
 
 // --- implementation ---
 
-/// Room for any pattern of so many bodies, parts and unknowns, of a factor of usual size.
+/// Reserves memory for any pattern with this count of bodies, parts and unknowns, and a factor of
+/// usual size.
 inline void ContactGraph::reserve(Index bodies, Index parts, Index unknowns) {
   if (bodies <= reserved_bodies_ && parts <= reserved_parts_ && unknowns <= reserved_unknowns_) {
     return;
@@ -211,7 +219,7 @@ ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem
   return {(std::min)(first, second), (std::max)(first, second)};
 }
 
-/// Collects the parts pair by pair, those of friction contacts first, and the pairs that occur.
+/// Collects the parts by pair, friction contacts first, and the list of pairs.
 template <RealScalar Scalar>
 void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   sizes_.resize(problem.body_count());
@@ -247,8 +255,8 @@ void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   pair_start_.push_back(count);
 }
 
-/// Orders the bodies of each island for elimination; an island whose factor would be too large is
-/// not direct, and its bodies stand in breadth-first order.
+/// Orders the bodies of each island for elimination. If the factor of an island would be too large,
+/// the island is not direct, and its bodies are in breadth-first order.
 inline void ContactGraph::eliminate(double work_limit) {
   const Index count = bodies_.count();
   forest_.clear();
@@ -276,7 +284,7 @@ inline void ContactGraph::eliminate(double work_limit) {
   }
 }
 
-/// Writes the pairs as edges between slots, in the order that edges() documents.
+/// Writes the pairs as edges between slots, in the order of edges().
 inline void ContactGraph::order_edges() {
   const auto low = [&](int p) {
     const Pair pair = pairs_[p];
@@ -320,7 +328,7 @@ inline void ContactGraph::collect_parts() {
   }
 }
 
-/// Orders the blocks of each pair by their data; blocks that compare equal are interchangeable.
+/// Sorts the blocks of each pair by their data. Blocks that compare equal are interchangeable.
 template <RealScalar Scalar>
 void ContactGraph::order_blocks_of_pairs(const ContactProblem<Scalar>& problem) {
   const auto precedes = [&](const BlockPart& a, const BlockPart& b) {

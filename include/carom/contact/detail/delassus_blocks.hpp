@@ -14,7 +14,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// W of a problem in impulses: for every part the blocks in its rows, by ascending part of the
+/// W of a problem in impulses: for each part, the blocks in its rows, by ascending part of the
 /// columns. Blocks are added in any order and sorted once, by assemble().
 template <RealScalar Scalar>
 class DelassusBlocks {
@@ -31,19 +31,19 @@ class DelassusBlocks {
     blocks_.clear();
     starts_.clear();
   }
-  /// Adds to the block of a row part and a column part.
+  /// Adds a matrix to the block of a row part and a column part.
   void add(Index part, Index other, const Block& matrix) {
     entries_.push_back({int(part), int(other), matrix});
   }
-  /// Adds half a matrix and half its transpose, block by block.
-  /// @param for_each_entry  calls visit(place of the row, place of the column, iterator) for every
-  ///                        entry, columns in turn.
+  /// Adds half of a matrix and half of its transpose, block by block.
+  /// @param for_each_entry  calls visit(place of the row, place of the column, iterator) for each
+  ///                        entry, column by column.
   template <typename Visit>
   void add_symmetric_part(Index part_count, const Visit& for_each_entry);
-  /// Sorts what was added; the diagonal blocks are there afterwards, zero if none was added.
+  /// Sorts all added blocks. Afterwards each diagonal block exists; it is zero if none was added.
   void assemble(Index part_count);
 
-  // For a problem that takes over rows which are sorted already.
+  // For a problem that copies rows which are already sorted.
   void begin_row() { starts_.push_back(blocks_.size()); }
   void append(const Neighbour& block) { blocks_.push_back(block); }
 
@@ -60,7 +60,7 @@ class DelassusBlocks {
   [[nodiscard]] Index size() const noexcept { return blocks_.size(); }
 
  private:
-  /// A block as it was added: row part, column part.
+  /// A block in the form in which it was added: row part, column part.
   struct Entry {
     int part, other;
     Block matrix;
@@ -68,7 +68,7 @@ class DelassusBlocks {
 
   Sequence<Entry> entries_;
   Sequence<Neighbour> blocks_;
-  Sequence<Index> starts_;                ///< per part, in blocks_; one more for the end
+  Sequence<Index> starts_;  ///< per part: start in blocks_; one additional number for the end
   Sequence<int> order_, sorted_, entry_;  ///< scratch
 };
 
@@ -77,7 +77,7 @@ class DelassusBlocks {
 template <RealScalar Scalar>
 template <typename Visit>
 void DelassusBlocks<Scalar>::add_symmetric_part(Index part_count, const Visit& for_each_entry) {
-  entry_.assign(part_count, -1);  // per row part: its entry in the column part at hand
+  entry_.assign(part_count, -1);  // per row part: its entry in the current column part
   const Index first = entries_.size();
   for_each_entry([&](const auto& at, const auto& from, const auto& it) {
     int& entry = entry_[at.part];
@@ -104,7 +104,7 @@ void DelassusBlocks<Scalar>::assemble(Index part_count) {
   Index e = 0;
   for (Index part = 0; part < part_count; ++part) {
     starts_[part] = blocks_.size();
-    bool own = false;  // the diagonal is always there
+    bool own = false;  // the diagonal block always exists
     for (; e < order_.size() && entries_[order_[e]].part == part; ++e) {
       const Entry& entry = entries_[order_[e]];
       if (!own && entry.other > part) blocks_.push_back({int(part), Block::Zero()});
@@ -126,8 +126,8 @@ class DelassusIslands;
 
 namespace detail {
 
-/// The rows of a problem in impulses: of each contact its set, of each row q and R. They are kept
-/// in parts of three rows, of which those that a contact lacks are empty.
+/// The rows of a problem in impulses: the set of each contact, and q and R of each row. They are
+/// stored in parts of three rows. Rows that a contact does not have are empty.
 template <RealScalar Scalar>
 class DelassusRows {
  public:
@@ -144,7 +144,7 @@ class DelassusRows {
   [[nodiscard]] Index first_part(Index contact) const noexcept {
     return contacts_[contact].first_part;
   }
-  /// Parts of one contact: 1 or 2.
+  /// Count of parts of one contact: 1 or 2.
   [[nodiscard]] int parts(Index contact) const noexcept { return (set(contact).rows + 2) / 3; }
   [[nodiscard]] Index part_contact(Index part) const noexcept { return parts_[part].contact; }
   [[nodiscard]] const Vector3<Scalar>& load(Index part) const noexcept { return parts_[part].load; }
@@ -156,7 +156,7 @@ class DelassusRows {
     return parts_[part].present[row];
   }
 
-  /// Where a contact's row is: its part among all, and the row in it.
+  /// The place of a contact's row: its part and the row in this part.
   struct Place {
     Index part;
     int row;
@@ -166,19 +166,19 @@ class DelassusRows {
     return {first_part(contact) + row / 3, planar ? (std::min)(2 * row, 2) : row % 3};
   }
 
-  /// Rows of all contacts, spread over parts; rows that are empty become zero.
+  /// Copies the rows of all contacts to parts. Empty rows become zero.
   void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
     parts.setZero(3 * part_count());
     for_each_row(
         [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
   }
-  /// The reverse.
+  /// Copies the parts back to rows.
   void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
     rows.resize(row_count_);
     for_each_row(
         [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
   }
-  /// Calls visit(row, place) for every row of every contact.
+  /// Calls visit(row, place) for each row of each contact.
   template <typename Visit>
   void for_each_row(Visit&& visit) const noexcept {
     for (Index i = 0; i < count(); ++i) {
@@ -206,7 +206,7 @@ class DelassusRows {
     parts_.clear();
     row_count_ = 0;
   }
-  /// Appends a contact, which has been checked, and returns its number.
+  /// Appends a checked contact and returns its index.
   Index append_rows(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& load,
                     const RowNumbers<Scalar>& regularization) {
     Contact contact{set, int(row_count_), int(parts_.size())};

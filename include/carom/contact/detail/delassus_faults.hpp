@@ -14,7 +14,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Whether a matrix is symmetric positive semidefinite but for rounding, by elimination with the
+/// Whether a matrix is symmetric positive semidefinite up to rounding, by elimination with the
 /// largest pivots.
 template <RealScalar Scalar, int Size>
 [[nodiscard]] bool is_semidefinite(SquareMatrix<Scalar, Size> matrix) noexcept {
@@ -46,7 +46,7 @@ template <RealScalar Scalar, int Size>
   return true;
 }
 
-/// W_ii + R of a contact of one part or two, zero beyond its rows.
+/// W_ii + R of a contact with one or two parts; zero beyond its rows.
 template <typename Problem>
 [[nodiscard]] auto own_block(const Problem& problem, Index contact) noexcept {
   using Scalar = typename Problem::scalar_type;
@@ -67,8 +67,8 @@ template <typename Problem>
   return block;
 }
 
-/// Says what is wrong with a contact of a DelassusProblem; empty where nothing is.
-/// @param load  as many numbers as the load was given with, or the first six.
+/// The fault of a contact of a DelassusProblem; empty if there is none.
+/// @param load  all numbers of the load, or the first six.
 template <RealScalar Scalar>
 [[nodiscard]] Fault delassus_contact_fault(Index contact, const ImpulseSet<Scalar>& set,
                                            Index load_size, const RowNumbers<Scalar>& load,
@@ -89,7 +89,7 @@ template <RealScalar Scalar>
   return {};
 }
 
-/// Says what is wrong with a block W_ij of a DelassusProblem; empty where nothing is.
+/// The fault of a block W_ij of a DelassusProblem; empty if there is none.
 template <typename Problem>
 [[nodiscard]] Fault delassus_block_fault(
     const Problem& problem, Index i, Index j,

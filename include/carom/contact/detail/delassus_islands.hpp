@@ -9,9 +9,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Contacts of a DelassusProblem that influence each other, and each such island as a problem of
-/// its own.
-/// @note  Keeps its memory; allocates beyond the largest problem so far.
+/// Contacts of a DelassusProblem that influence each other form an island. Each island is written
+/// as a separate problem.
+/// @note  The memory is reused. Allocates only for a problem larger than every problem before.
 template <RealScalar Scalar>
 class DelassusIslands {
  public:
@@ -41,8 +41,8 @@ class DelassusIslands {
     return {contacts_.data() + starts_[island], size};
   }
 
-  /// The problem of one island, contacts in their order. It has the mean diagonal and the load norm
-  /// of the whole, so that errors of the islands add up.
+  /// The problem of one island with its contacts in their order. It has the mean diagonal and the
+  /// load norm of the whole problem, such that the errors of the islands can be added.
   void write(const DelassusProblem<Scalar>& whole, Index island, DelassusProblem<Scalar>& part) {
     part.reset();
     part_at_.resize(whole.part_count());
@@ -67,7 +67,7 @@ class DelassusIslands {
         }
       }
     }
-    part.blocks_.begin_row();  // the end of the last
+    part.blocks_.begin_row();  // the end of the last row
     part.mean_diagonal_ = whole.mean_diagonal_;
     part.load_norm_ = whole.load_norm_;
   }

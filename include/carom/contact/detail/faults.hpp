@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Says what is wrong with a body's data, definiteness aside; empty where nothing is.
+/// The fault of a body's data except definiteness; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault body_fault(const std::string& item,
                                const MatrixEntries<Scalar>& momentum_matrix,
@@ -26,7 +26,7 @@ template <RealScalar Scalar>
   return finite_fault(item + ": free velocity", free_velocity);
 }
 
-/// What is wrong with a body's velocity before the step, or nothing.
+/// The fault of a body's velocity before the step; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault velocity_fault(const std::string& item,
                                    const MatrixEntries<Scalar>& free_velocity,
@@ -43,7 +43,7 @@ template <RealScalar Scalar>
   return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
 }
 
-/// Says what is wrong with the index of a body; empty where nothing is.
+/// The fault of the index of a body; empty if there is none.
 [[nodiscard]] inline Fault body_index_fault(const std::string& item, Index body, Index count) {
   if (body >= 0 && body < count) return {};
   const std::string range = "an index in [0, " + std::to_string(count) + ")";
@@ -54,8 +54,7 @@ template <RealScalar Scalar>
   return item + ": Jacobian row " + std::to_string(row) + ": expected a non-zero row, got zero";
 }
 
-/// Says what is wrong with the size of a Jacobian for a body of the given size; empty where nothing
-/// is.
+/// The fault of the size of a Jacobian for a body of the given size; empty if there is none.
 [[nodiscard]] inline Fault jacobian_size_fault(const std::string& item, bool friction_contact,
                                                Index rows, Index columns, Index body_size) {
   if (friction_contact && rows != 3) return fault(item + ": Jacobian rows", "3", rows);

@@ -11,12 +11,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Where two regions of a set meet: there the impulse has one derivative per side.
+/// The boundary between two regions of a set. On it, the impulse has one derivative per side.
 enum class RegionBoundary {
   none,         ///< Inside a region: the derivative is the only one.
-  stick_slide,  ///< Friction at its limit, slip about to begin or to end.
-  open_closed,  ///< The contact about to open or to close.
-  bound,        ///< A row of intervals about to reach or to leave a bound.
+  stick_slide,  ///< Friction at its limit; slip is about to begin or to end.
+  open_closed,  ///< The contact is about to open or to close.
+  bound,        ///< A row of intervals is about to reach or to leave a bound.
 };
 
 /// The boundary as a word for messages and files.
@@ -34,10 +34,10 @@ enum class RegionBoundary {
   return "unknown";
 }
 
-/// A block's impulse γ = P(R⁻¹e) as a function of e = v̂ − J v, of R and of μ:
-/// dγ = G (de − γ∘dR) + dγ/dμ dμ, as γ is the least of ½γᵀRγ − eᵀγ over the set.
-/// @tparam Capacity  3 for a friction contact; 6 for any other block, see BlockImpulseDerivative,
-///                   whose numbers beyond its rows are zero.
+/// The impulse of a block γ = P(R⁻¹e) as a function of e = v̂ − J v, of R and of μ: dγ = G
+/// (de − γ∘dR) + dγ/dμ dμ, because γ minimises ½γᵀRγ − eᵀγ over the set.
+/// @tparam Capacity  3 for a friction contact. 6 for any other block, see BlockImpulseDerivative;
+///                   numbers beyond its rows are zero.
 template <RealScalar Scalar, int Capacity>
 struct ImpulseDerivative {
   using Rows = Vector<Scalar, Capacity>;
@@ -46,30 +46,30 @@ struct ImpulseDerivative {
   /// G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite
   SquareMatrix<Scalar, Capacity> by_excess = SquareMatrix<Scalar, Capacity>::Zero();
   Rows by_friction = Rows::Zero();  ///< dγ/dμ of a friction contact [N·s]
-  /// Distance of e from the next region [m/s, rad/s], ≥ 0; infinite for cones other than that of a
-  /// friction contact, whose boundaries are not looked for.
+  /// Distance of e from the next region [m/s, rad/s], ≥ 0. It is infinite for cones other than that
+  /// of a friction contact, because their boundaries are not computed.
   Scalar margin = std::numeric_limits<Scalar>::infinity();
   RegionBoundary nearest = RegionBoundary::none;  ///< The boundary at that distance.
 
-  /// dγ of a change of e, of R in the rows, and of μ.
+  /// dγ for a change of e, of R in the rows, and of μ.
   [[nodiscard]] Rows change(const Rows& excess, const Rows& regularization,
                             const Scalar& friction) const noexcept {
     return by_excess * Rows(excess - impulse.cwiseProduct(regularization)) + friction * by_friction;
   }
 };
 
-/// The same of a block that is no friction contact, which adds dγ/dbounds dbounds. by_friction is
-/// zero: the μ of a cone are numbers of its rows.
+/// The same for a block that is not a friction contact. It adds dγ/dbounds dbounds. by_friction is
+/// zero, because the μ of a cone are numbers of its rows.
 template <RealScalar Scalar>
 struct BlockImpulseDerivative : ImpulseDerivative<Scalar, 6> {
   using typename ImpulseDerivative<Scalar, 6>::Rows;
 
-  /// By the upper bounds of intervals [-]; of cones by the μ of each row [N·s], as
-  /// ProblemDifferential::upper has them.
+  /// Derivative by the upper bounds of intervals [-], or by the μ of each row of a cone [N·s], in
+  /// the order of ProblemDifferential::upper.
   SquareMatrix<Scalar, 6> by_upper = SquareMatrix<Scalar, 6>::Zero();
-  Rows by_lower = Rows::Zero();  ///< By the lower bounds of intervals, a diagonal [-].
+  Rows by_lower = Rows::Zero();  ///< Derivative by the lower bounds of intervals, a diagonal [-].
 
-  /// dγ of a change of the bounds.
+  /// dγ for a change of the bounds.
   [[nodiscard]] Rows bounds_change(const Rows& lower, const Rows& upper) const noexcept {
     return by_upper * upper + by_lower.cwiseProduct(lower);
   }
@@ -77,15 +77,15 @@ struct BlockImpulseDerivative : ImpulseDerivative<Scalar, 6> {
 
 namespace detail {
 
-/// Distance of e from the next region, in the half-plane (‖eₜ‖, eₙ): stick ends at the ray along
-/// (μ Rₜ, Rₙ), slide at the one along (1, −μ) where eₙ + μ‖eₜ‖ = 0.
+/// Distance of e from the next region in the half-plane (‖eₜ‖, eₙ). The stick region ends at the
+/// ray along (μ Rₜ, Rₙ). The slide region ends at the ray along (1, −μ), where eₙ + μ‖eₜ‖ = 0.
 template <RealScalar Scalar>
 void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
                          const Scalar& slip, const Scalar& normal,
                          ImpulseDerivative<Scalar, 3>& derivative) noexcept {
   using std::abs, std::sqrt;
   const Scalar& mu = cone.friction;
-  // To the ray along (x, y), x and y not both zero; to the apex from behind it.
+  // Distance to the ray along (x, y), x and y not both zero; to the apex for points behind it.
   const auto distance = [&](const Scalar& x, const Scalar& y) {
     const Scalar large = abs(y) > x ? Scalar(abs(y)) : x;
     const Scalar a = x / large, b = y / large;
@@ -99,11 +99,13 @@ void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<
   derivative.nearest = opens ? RegionBoundary::open_closed : RegionBoundary::stick_slide;
 }
 
-/// By the μ of the rows of a cone. With γ = M s, M = diag(μ), the impulse is that of the cone of
-/// unit μ at excess M e and weights M R M, so that dγ = (γ/μ − G (2 R γ − e)/μ) ∘ dμ.
+/// Derivative by the μ of the rows of a cone. With γ = M s, M = diag(μ), the impulse is that of the
+/// cone of unit μ for excess M e and weights M R M. It follows that dγ = (γ/μ − G (2 R γ − e)/μ) ∘
+/// dμ.
 ///
-/// Notation: u = R (γ − y), the velocity that is left; zero in rows that are held, on which μ has
-/// no influence. A disc whose μ are all zero gets the derivative towards μ > 0, equal in its rows.
+/// Notation: u = R (γ − y), the remaining velocity. It is zero in sticking rows, on which μ has no
+/// influence. If all μ of a disc are zero, the result is the derivative in the direction μ > 0,
+/// equal in its rows.
 template <RealScalar Scalar>
 void write_by_friction(const WeightedBlock<Scalar>& law, const RowNumbers<Scalar>& trial,
                        BlockImpulseDerivative<Scalar>& derivative) noexcept {
@@ -140,14 +142,15 @@ void write_by_friction(const WeightedBlock<Scalar>& law, const RowNumbers<Scalar
 /// The impulse of a friction contact and its derivatives.
 ///
 /// Notation: t = eₜ/‖eₜ‖, p = (μ t, 1), d = Rₙ + μ² Rₜ. Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d,
-/// so dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p. G is that of projection_curvature().
-/// Separate: all zero. On a boundary, those of the region project() names.
-/// @param law     gives μ and R.
-/// @param excess  e = v̂ − v_c [m/s], finite: by how much the contact would still relax.
+/// so dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p. G is that of projection_curvature(). Separate:
+/// all zero. On a boundary, the derivatives are those of the region that project() returns.
+/// @param law     contains μ and R.
+/// @param excess  e = v̂ − v_c [m/s], finite: the remaining relaxation velocity of the contact.
 /// @note  Real-time safe: no allocation, no exception, constant work. Without friction there is no
-///        stick: dγ/dμ is the derivative towards μ > 0, zero where nothing slips.
-/// @cite  castro2021unconstrained, derivatives of the analytical inverse dynamics, here also by its
-///        parameters.
+///        stick: dγ/dμ is the derivative in the direction μ > 0, and zero if the contact does not
+///        slip.
+/// @cite  castro2021unconstrained, derivatives of the analytical inverse dynamics; here also with
+///        respect to its parameters.
 template <RealScalar Scalar>
 [[nodiscard]] ImpulseDerivative<Scalar, 3> make_impulse_derivative(
     const WeightedContact<Scalar>& law, const Vector3<Scalar>& excess) noexcept {
@@ -182,7 +185,7 @@ template <RealScalar Scalar>
 }
 
 /// The impulse of any other block and its derivatives.
-/// @param law     gives the set and R.
+/// @param law     contains the set and R.
 /// @param excess  e [m/s, rad/s], finite.
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>

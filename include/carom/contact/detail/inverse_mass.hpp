@@ -25,8 +25,8 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// A contact's inverse mass out of those of its rows (t₁, t₂, n): ‖W_ii‖_F/3 where the rows do not
-/// act on each other, and the same however its tangents are turned.
+/// The inverse mass of a contact from those of its rows (t₁, t₂, n): ‖W_ii‖_F/3 without the
+/// coupling of the rows. It does not depend on the rotation of the tangents.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar contact_inverse_mass(const RowNumbers<Scalar>& rows) noexcept {
   using std::sqrt;

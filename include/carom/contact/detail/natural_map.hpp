@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The row of a friction cone's normal, as normal_row() of a shape.
+/// The row of a friction cone's normal. It corresponds to normal_row() of a shape.
 template <RealScalar Scalar>
 [[nodiscard]] constexpr int normal_of(const FrictionCone<Scalar>&) noexcept {
   return 2;
@@ -36,8 +36,9 @@ template <RealScalar Scalar>
   return nearest_impulse_unweighted(set, y);
 }
 
-/// ũ of a law: De Saxcé's velocity under Coulomb's, u itself under the convex one.
-/// @param set  an ImpulseSet and six rows, or a FrictionCone and three; in the functions below too.
+/// ũ of a law: De Saxcé's velocity for Coulomb's law, u for the convex law.
+/// @param set  an ImpulseSet with six rows, or a FrictionCone with three; in the functions below
+///             too.
 template <typename Set, typename Rows>
 [[nodiscard]] Rows law_velocity(FrictionLaw law, const Set& set, const Rows& velocity) noexcept {
   Rows moved = velocity;
@@ -46,15 +47,15 @@ template <typename Set, typename Rows>
   return moved;
 }
 
-/// The natural map of one block, γ − P(γ − s): zero exactly when γ is in the set and s obeys the
-/// law with it. s is ũ times a mobility > 0, equal in all rows, which makes it an impulse. Infinite
-/// where a number is not finite.
+/// The natural map of one block, γ − P(γ − s). It is zero exactly if γ is in the set and s obeys
+/// the law with it. s is ũ divided by a number > 0 [1/kg] that is equal in all rows, which makes it
+/// an impulse. It is infinite if a number is not finite.
 /// @param region  written for a friction cone: the region of the argument of P.
 template <typename Set, typename Rows>
 [[nodiscard]] Rows natural_map(const Set& set, const Rows& impulse, const Rows& step,
                                ConeRegion& region) noexcept {
   using Scalar = typename Rows::Scalar;
-  Rows map;  // first the argument of P
+  Rows map;  // first: the argument of P
   write_difference(impulse.data(), step.data(), map.size(), map.data());
   region = ConeRegion::separate;
   if (all_finite(map.data(), map.size())) {
@@ -66,8 +67,8 @@ template <typename Set, typename Rows>
   return map;
 }
 
-/// Squared natural map of one block, in impulses times the inverse mass w [1/kg]; infinite where a
-/// number is not finite.
+/// Squared natural map of one block, in impulses multiplied by the inverse mass w [1/kg]. It is
+/// infinite if a number is not finite.
 template <typename Set, typename Rows>
 [[nodiscard]] auto natural_map_squared(FrictionLaw law, const Set& set, const Rows& impulse,
                                        const Rows& velocity,

@@ -13,7 +13,7 @@ namespace detail {
 template <std::floating_point Scalar>
 using RoundedRows = std::array<RoundedNumber<Scalar>, 6>;
 
-/// The sum plus Σ μ_b ‖x_b‖ over the friction blocks of a set: De Saxcé's lift with its rounding.
+/// The sum plus Σ μ_b ‖x_b‖ over the friction blocks of a set: De Saxcé's term with its rounding.
 /// @param rows  x, rounded or exact.
 template <std::floating_point Scalar, typename Rows>
 [[nodiscard]] RoundedNumber<Scalar> add_lift(RoundedNumber<Scalar> sum,
@@ -31,13 +31,18 @@ template <std::floating_point Scalar, typename Rows>
   return sum;
 }
 
-/// The projection P(y) of a y that is known but for its rounding, by its closed form and with the
-/// errors of every step, where the contact slides or sticks for all such y.
+/// The projection P(y) in closed form, for a y that is known up to its rounding. The errors of all
+/// steps are bounded. The result is valid if the contact slides or sticks for each such y.
 ///
-/// With x_b = y_b/μ_b and w_b = R_b μ_b² a circular block, which has one μ and one R, slides where
-/// ‖x_b‖ > zₙ. The normal is zₙ = (Rₙ yₙ + Σ w_b ‖x_b‖)/(Rₙ + Σ w_b), summed over the blocks that
-/// slide, and the tangents z_b = μ_b zₙ x_b/‖x_b‖. The length of y_b does not count in them, so
-/// that a huge tangent y = −v/R does not bring its own rounding.
+/// Notation: x_b = y_b/μ_b and w_b = R_b μ_b² for a circular block b, which has one μ and one R; zₙ
+/// is the normal entry of P(y). Block b slides if ‖x_b‖ > zₙ. Then
+///   zₙ = (Rₙ yₙ + Σ w_b ‖x_b‖)/(Rₙ + Σ w_b), summed over the sliding blocks,   z_b = μ_b zₙ
+///   x_b/‖x_b‖.
+/// The steps: (1) Start with zₙ = yₙ and no sliding block. (2) Add the block with the longest x_b
+/// to the sliding blocks while ‖x_b‖ > zₙ; update zₙ. (3) Check with the error bounds that zₙ > 0
+/// and that each block slides or sticks for certain; otherwise the result is not known. (4) Compute
+/// z_b. Only the direction of y_b appears in z_b, so the rounding of a huge tangent y = −v/R is not
+/// amplified.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 class CircularProjection {
@@ -58,7 +63,7 @@ class CircularProjection {
     const Number own = weights(normal);
     Number push = own * trial[std::size_t(normal)];
     Number weight = own;
-    // A block that slides lowers the ratio for no other: those with the longest x slide first.
+    // A new sliding block cannot make another sliding block stick: the longest x is added first.
     for (int turn = 0; turn < count_; ++turn) {
       Part* const longest = longest_at_rest();
       const Number beyond = longest->length - push / weight;
@@ -78,9 +83,9 @@ class CircularProjection {
     for (int b = 0; b < count_; ++b) write(parts_[std::size_t(b)], height);
   }
 
-  /// Whether every y within its errors leads to one and the same choice of what slides.
+  /// Whether all y within their errors have the same set of sliding blocks.
   [[nodiscard]] bool known() const noexcept { return known_; }
-  /// P(y), where it is known.
+  /// P(y), if known().
   [[nodiscard]] const RoundedRows<Scalar>& rows() const noexcept { return rows_; }
 
  private:
@@ -136,14 +141,18 @@ class CircularProjection {
   RoundedRows<Scalar> rows_{};
 };
 
-/// How far a computed point is from the exact projection P(y) of a y that is known but for its
-/// rounding: a bound for each row.
+/// A bound, for each row, on the distance between a computed point z and the exact projection P(y)
+/// of a y that is known up to its rounding.
 ///
-/// The formula that gave the point is not looked at. A point ẑ of the cone with a force ŝ of its
-/// normal cone is the projection of ŷ = ẑ − R⁻¹ŝ, and P never moves points apart in the norm of
-/// R, so that ‖z − P(y)‖_R ≤ ‖z − ẑ‖_R + ‖ŷ − y‖_R. Of each friction block ẑ and ŝ are chosen
-/// near z and s = R(z − y): inside without force, or on the surface with the force along it.
-/// Where the closed form of a circular cone gives a smaller bound of a row, that one counts.
+/// The bound does not depend on the formula that computed z. Let ẑ be a point of the cone and ŝ a
+/// force in the normal cone at ẑ (with reversed sign). Then ẑ is the projection of ŷ = ẑ − R⁻¹ŝ. P
+/// is nonexpansive in the norm of R, so that
+///   ‖z − P(y)‖_R ≤ ‖z − ẑ‖_R + ‖ŷ − y‖_R.
+/// The steps: (1) If all y within their errors are in the cone, P(y) = y. (2) Otherwise compute
+/// s = R (z − y). (3) For each friction block choose ẑ and ŝ near z and s: inside the cone with
+/// zero force, or on the surface with the force along the normal of the surface, whichever bound is
+/// smaller. If zₙ ≤ 0, choose the apex. (4) If the closed form of a circular cone is known and its
+/// bound of a row is smaller, use that one.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 class ProjectionRounding {
@@ -153,7 +162,7 @@ class ProjectionRounding {
 
   /// @param weights  R, > 0 in the set's rows.
   /// @param trial    y.
-  /// @param nearest  z, near P(y); any finite number will do.
+  /// @param nearest  z, near P(y). Any finite number is valid.
   ProjectionRounding(const ImpulseSet<Scalar>& set, const Rows& weights,
                      const RoundedRows<Scalar>& trial, const Rows& nearest) noexcept
       : set_(set), weights_(weights), trial_(trial), nearest_(nearest) {
@@ -164,11 +173,12 @@ class ProjectionRounding {
     }
   }
 
-  /// At least |z − P(y)| in every row.
+  /// An upper bound of |z − P(y)| in each row.
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
 
  private:
-  /// P of an interval is exact; a y beyond a bound by more than its error leads to that bound.
+  /// The projection onto an interval is exact. If y is beyond a bound by more than its error, the
+  /// result is this bound.
   void bound_intervals() noexcept {
     for (int i = 0; i < set_.rows; ++i) {
       const auto& [value, error] = trial_[std::size_t(i)];
@@ -183,7 +193,7 @@ class ProjectionRounding {
   void bound_cone() noexcept {
     const int n = normal_row(set_.shape);
     const auto normal = std::size_t(n);
-    Rows moved = Rows::Zero();  // z + shift, kept apart from its own rounding
+    Rows moved = Rows::Zero();  // z + shift; its rounding is stored separately
     for (int i = 0; i < set_.rows; ++i) {
       const Number sum = Number(nearest_(i)) + set_.shift(i);
       moved(i) = sum.value;
@@ -200,7 +210,7 @@ class ProjectionRounding {
     }
   }
 
-  /// The bound by nonexpansiveness.
+  /// The bound from nonexpansiveness.
   void bound_by_distance(Rows moved, std::size_t normal) noexcept {
     const auto n = Index(normal);
     if (stays_inside(moved, normal)) return;
@@ -219,7 +229,7 @@ class ProjectionRounding {
     }
   }
 
-  /// Whether all y within their errors are in the cone, where P leaves them as they are.
+  /// Whether all y within their errors are in the cone. Then P(y) = y.
   [[nodiscard]] bool stays_inside(const Rows& moved, std::size_t normal) noexcept {
     bool inside = trial_[normal].value > Scalar(0);
     for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
@@ -256,7 +266,7 @@ class ProjectionRounding {
     [[nodiscard]] Scalar size() const noexcept { return clip.most() + force.most(); }
   };
 
-  /// 2 ‖ẑ − z‖_R + ‖R⁻¹(s − ŝ)‖_R of a point with zₙ > 0.
+  /// 2 ‖ẑ − z‖_R + ‖R⁻¹(s − ŝ)‖_R for a point with zₙ > 0.
   [[nodiscard]] Scalar on_surface(const Rows& moved, std::size_t normal) noexcept {
     Number clip, squared, rest = force_[normal];
     for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
@@ -276,7 +286,7 @@ class ProjectionRounding {
     for (int k = 0; k < block.size; ++k) {
       const int row = block.row(k);
       const Number z = moved(row), r = weights_(row), &s = force_[std::size_t(row)];
-      if (!(block.mu(k) > Scalar(0))) {  // ẑ is zero in this row, whatever the force
+      if (!(block.mu(k) > Scalar(0))) {  // ẑ is zero in this row, for any force
         inside.clip += r * z * z;
         continue;
       }
@@ -318,9 +328,9 @@ class ProjectionRounding {
 /// An upper bound of a block's part of the duality gap, ½‖γ − y‖²_R − ½‖P(y) − y‖²_R, as a number
 /// with its rounding: the exact part is at most value + error.
 ///
-/// For any s that a cone's impulses x cannot push against, sᵀ(x + shift) ≥ 0, the distance of y
-/// from all of them is at least what s shows, and the part is at most ½‖γ − y − R⁻¹s‖²_R +
-/// sᵀ(γ + shift). s is chosen near R(P(y) − y). The rounding of a huge y enters by its square.
+/// Let s satisfy sᵀ(x + shift) ≥ 0 for all impulses x of the cone. Each such s is a lower bound of
+/// the distance of y from the cone, so that the part is at most ½‖γ − y − R⁻¹s‖²_R + sᵀ(γ + shift).
+/// The code chooses s near R(P(y) − y). The rounding of a huge y contributes its square only.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 class GapRounding {
@@ -351,13 +361,13 @@ class GapRounding {
   [[nodiscard]] const Number& part() const noexcept { return part_; }
 
  private:
-  /// Raises sₙ to Σ ‖μ ∘ s_b‖, where the cone's impulses cannot push against s.
+  /// Raises sₙ to Σ ‖μ ∘ s_b‖. Then sᵀ(x + shift) ≥ 0 for all impulses x of the cone.
   static void raise_normal(const ImpulseSet<Scalar>& set, Rows& force) noexcept {
     const int normal = normal_row(set.shape);
     const Scalar least = add_lift(Number(), set, force).most();
     if (!(force(normal) >= least)) force(normal) = least;
   }
-  /// The impulse of a row along which a force is least: a bound of an interval, or a cone's apex.
+  /// The impulse x of a row with the least product s x: a bound of an interval, or a cone's apex.
   [[nodiscard]] static Scalar nearest_to_force(const ImpulseSet<Scalar>& set, int row,
                                                const Scalar& force) noexcept {
     if (set.shape != ImpulseShape::intervals) return -set.shift(row);
