@@ -7,60 +7,34 @@ set(CAROM_HEADERS
   include/carom/batch/batch_storage.hpp
   include/carom/batch/batch_view.hpp
   include/carom/batch/detail/batch_chunk.hpp
-  include/carom/batch/detail/batch_diagnosis.hpp
-  include/carom/batch/detail/batch_memory.hpp
   include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
-  include/carom/batch/detail/batch_runs.hpp
-  include/carom/batch/detail/batch_totals.hpp
-  include/carom/batch/detail/device_call.hpp
-  include/carom/batch/detail/device_impact_patterns.hpp
+  include/carom/batch/detail/batch_work.hpp
+  include/carom/batch/detail/device_launch.hpp
   include/carom/batch/detail/device_memory.hpp
-  include/carom/batch/detail/device_patterns.hpp
-  include/carom/batch/detail/device_runtime.hpp
-  include/carom/batch/detail/lane_balance.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
-  include/carom/batch/detail/lane_block_products.hpp
   include/carom/batch/detail/lane_blocks.hpp
-  include/carom/batch/detail/lane_boundaries.hpp
-  include/carom/batch/detail/lane_cells.hpp
-  include/carom/batch/detail/lane_cholesky.hpp
   include/carom/batch/detail/lane_coulomb.hpp
-  include/carom/batch/detail/lane_coulomb_course.hpp
-  include/carom/batch/detail/lane_ellipsoid.hpp
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
-  include/carom/batch/detail/lane_gradient_exchange.hpp
   include/carom/batch/detail/lane_gradient_rows.hpp
   include/carom/batch/detail/lane_hessian.hpp
   include/carom/batch/detail/lane_impact_answer.hpp
-  include/carom/batch/detail/lane_impact_diagnosis.hpp
   include/carom/batch/detail/lane_impact_layout.hpp
-  include/carom/batch/detail/lane_impact_metric.hpp
-  include/carom/batch/detail/lane_impact_plastic.hpp
   include/carom/batch/detail/lane_impact_queue.hpp
   include/carom/batch/detail/lane_impact_reflect.hpp
   include/carom/batch/detail/lane_impact_setup.hpp
-  include/carom/batch/detail/lane_impact_thread.hpp
-  include/carom/batch/detail/lane_jacobian.hpp
   include/carom/batch/detail/lane_layout.hpp
-  include/carom/batch/detail/lane_lu.hpp
   include/carom/batch/detail/lane_map.hpp
+  include/carom/batch/detail/lane_matrices.hpp
   include/carom/batch/detail/lane_newton.hpp
   include/carom/batch/detail/lane_pull_back.hpp
-  include/carom/batch/detail/lane_pull_back_thread.hpp
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_rigid.hpp
-  include/carom/batch/detail/lane_rigid_blocks.hpp
-  include/carom/batch/detail/lane_root.hpp
-  include/carom/batch/detail/lane_round_cone.hpp
-  include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
-  include/carom/batch/detail/lane_substitution.hpp
   include/carom/batch/detail/lane_sweep.hpp
-  include/carom/batch/detail/lane_thread.hpp
   include/carom/batch/device.hpp
   include/carom/batch/device_gradients.hpp
   include/carom/batch/device_impacts.hpp

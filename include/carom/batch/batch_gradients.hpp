@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/batch/detail/batch_pull_back.hpp"
 #include "carom/batch/solve_batch.hpp"
 
@@ -32,10 +34,11 @@ Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>&
                       BatchWorkspace<Scalar, LaneCount>& workspace, Executor&& executor) noexcept {
   if (!workspace.is_prepared_for(view)) return -1;
   detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
-    detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)
-        .run(problems, count);
+    detail::BatchPullBack<Scalar>(view, answers, gradients, memory)
+        .template run<LaneCount>(options.law, problems, count);
   });
-  return detail::count_differentiated(gradients, view.count);
+  return Index(
+      std::count(gradients.statuses, gradients.statuses + view.count, SolveStatus::converged));
 }
 /// The same on this thread.
 template <RealScalar Scalar, int LaneCount>
@@ -56,8 +59,8 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
   if (!workspace.is_prepared_for(view)) return detail::not_prepared(view);
   detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
     detail::BatchChunk<Scalar, LaneCount>(view, answers, options, memory).solve(problems, count);
-    detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)
-        .run(problems, count);
+    detail::BatchPullBack<Scalar>(view, answers, gradients, memory)
+        .template run<LaneCount>(options.law, problems, count);
   });
   return detail::summarize(view, answers);
 }

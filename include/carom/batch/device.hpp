@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "carom/batch/batch_view.hpp"
+#include "carom/batch/detail/batch_chunk.hpp"
+#include "carom/batch/detail/device_launch.hpp"
 #include "carom/batch/detail/device_memory.hpp"
-#include "carom/batch/detail/device_patterns.hpp"
-#include "carom/batch/detail/device_runtime.hpp"
-#include "carom/batch/detail/lane_thread.hpp"
 #include "carom/solvers/sap_options.hpp"
 
 /// @file
@@ -25,7 +23,7 @@ template <RealScalar Scalar>
 struct DeviceBatch {
   /// Numbers, offsets and pattern numbers are in memory of the device; `patterns` is not read.
   BatchView<Scalar> view{};
-  detail::DevicePatternsView patterns{};
+  const detail::DevicePattern* patterns = nullptr;
 };
 
 namespace device {
@@ -72,74 +70,25 @@ struct DeviceTask : detail::DeviceThreads<Scalar> {
   /// @param thread  ≥ 0, < thread_count
   template <FrictionLaw Law>
   CAROM_DEVICE void run(Index thread) const noexcept {
-    for (Index i = thread; i < batch.view.count; i += this->thread_count) {
-      device::solve<Law>(batch, answers, options, this->memory_of(thread), this->problem(i));
-    }
+    this->for_each_problem(thread, batch.view.count, [&](Scalar* memory, Index problem) {
+      device::solve<Law>(batch, answers, options, memory, problem);
+    });
   }
 };
 
 /// Memory of a device for batches. It is the caller's, who takes and frees it.
 template <RealScalar Scalar>
-class DeviceWorkspace : detail::DeviceMemory<Scalar> {
+class DeviceWorkspace
+    : public detail::DeviceMemory<Scalar, BatchView<Scalar>, detail::DevicePattern> {
  public:
-  /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
-  /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
-  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
-  ///               to do.
-  [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int warps) {
-    return Memory::bytes_for(view, warps, numbers_of_warp(view), patterns_of(view).image());
-  }
-  /// Numbers of a warp, those of its threads side by side.
-  [[nodiscard]] static std::size_t numbers_of_warp(const BatchView<Scalar>& view);
-
-  /// Sorts the problems by their patterns and copies what the device needs to know.
-  /// @param view    `patterns` and `pattern_numbers` are in the processor's memory, numbers and
-  ///                offsets in the device's.
-  /// @param memory  of the device, aligned to 16 bytes as that of cudaMalloc() is.
-  /// @param size    of it [bytes].
-  /// @param copy    copy(to, from, bytes) copies to the device and returns whether it did. `from`
-  ///                lasts until the next call.
-  /// @return  false if the memory is smaller than bytes(), and nothing has been copied, or if
-  ///          copy() returned it.
-  /// @note  Cold: allocates.
-  template <typename Copy>
-  [[nodiscard]] bool prepare(const BatchView<Scalar>& view, int warps, void* memory,
-                             std::size_t size, Copy&& copy) {
-    if (size < bytes(view, warps)) return false;
-    return Memory::take(view, warps, numbers_of_warp(view), patterns_of(view).image(), memory,
-                        copy);
-  }
-
   /// What a kernel needs to solve a batch of the patterns and pattern numbers prepared for.
   /// @param view  as in prepare(); other numbers, and no more problems.
   [[nodiscard]] DeviceTask<Scalar> task(const BatchView<Scalar>& view,
                                         const BatchAnswers<Scalar>& answers,
                                         const SapOptions<Scalar>& options) const noexcept {
-    const DeviceBatch<Scalar> batch{Memory::on_device(view),
-                                    detail::DevicePatternsView(Memory::image_)};
-    return {Memory::threads_, batch, answers, options};
-  }
-
- private:
-  using Memory = detail::DeviceMemory<Scalar>;
-  [[nodiscard]] static detail::DevicePatterns patterns_of(const BatchView<Scalar>& view) {
-    return detail::DevicePatterns(view.patterns, Memory::pattern_count(view));
+    return {this->threads_, {this->on_device(view), this->patterns_}, answers, options};
   }
 };
-
-// --- implementation ---
-
-template <RealScalar Scalar>
-std::size_t DeviceWorkspace<Scalar>::numbers_of_warp(const BatchView<Scalar>& view) {
-  int cells = 0;
-  const int patterns = Memory::pattern_count(view);
-  for (int p = 0; p < patterns; ++p) {
-    for (const detail::LaneMap& island : view.patterns[p].islands()) {
-      cells = (std::max)(cells, island.layout(FrictionLaw::coulomb).cell_count);
-    }
-  }
-  return std::size_t(cells) * device_warp_size;
-}
 
 #if defined(CAROM_DEVICE_RUNTIME)
 
@@ -148,10 +97,11 @@ std::size_t DeviceWorkspace<Scalar>::numbers_of_warp(const BatchView<Scalar>& vi
 namespace detail {
 
 template <FrictionLaw Law, RealScalar Scalar>
-__global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> task) {
-  const Index thread = device_thread();
-  if (thread < task.thread_count) task.template run<Law>(thread);
-}
+struct DeviceSolve : DeviceTask<Scalar> {
+  CAROM_DEVICE void run(Index thread) const noexcept {
+    DeviceTask<Scalar>::template run<Law>(thread);
+  }
+};
 
 }  // namespace detail
 
@@ -159,15 +109,7 @@ __global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> 
 /// DeviceWorkspace; 0 if it does not tell.
 template <FrictionLaw Law, RealScalar Scalar>
 [[nodiscard]] int resident_warps() noexcept {
-  return detail::resident_threads(detail::solve_batch_kernel<Law, Scalar>) / device_warp_size;
-}
-
-/// Prepares a workspace on a stream; see DeviceWorkspace::prepare().
-template <RealScalar Scalar>
-[[nodiscard]] bool prepare_on(device::Stream stream, DeviceWorkspace<Scalar>& workspace,
-                              const BatchView<Scalar>& view, int warps, void* memory,
-                              std::size_t size) {
-  return workspace.prepare(view, warps, memory, size, detail::CopyToDevice{stream});
+  return detail::resident_threads<detail::DeviceSolve<Law, Scalar>>() / device_warp_size;
 }
 
 /// Solves all problems of a batch on a device, each in a thread, with the bits of the solve_batch()
@@ -183,12 +125,8 @@ device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scal
                           const SapOptions<Scalar>& options,
                           const DeviceWorkspace<Scalar>& workspace,
                           device::Stream stream) noexcept {
-  const DeviceTask<Scalar> task = workspace.task(view, answers, options);
-  const unsigned blocks = detail::device_blocks((std::min)(task.thread_count, view.count));
-  if (blocks > 0) {
-    detail::solve_batch_kernel<Law><<<blocks, detail::device_block_size, 0, stream>>>(task);
-  }
-  return detail::launch_error();
+  const detail::DeviceSolve<Law, Scalar> task{workspace.task(view, answers, options)};
+  return detail::launch(task, view.count, stream);
 }
 template <RealScalar Scalar>
 device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,

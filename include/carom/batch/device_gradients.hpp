@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-
-#include "carom/batch/detail/lane_pull_back_thread.hpp"
+#include "carom/batch/detail/batch_pull_back.hpp"
 #include "carom/batch/device.hpp"
 
 /// @file
@@ -27,8 +25,8 @@ template <FrictionLaw Law, RealScalar Scalar>
 CAROM_DEVICE void pull_back(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
                             const BatchGradients<Scalar>& gradients, Scalar* memory,
                             Index problem) noexcept {
-  detail::LanePullBackThread<Scalar, Law, device_warp_size>(batch.view, answers, gradients, memory)
-      .run(batch.patterns, problem);
+  detail::BatchPullBack<Scalar>(batch.view, answers, gradients, memory)
+      .template run_thread<Law, device_warp_size>(batch.patterns, problem);
 }
 
 }  // namespace device
@@ -43,10 +41,9 @@ struct DeviceGradientTask : DeviceTask<Scalar> {
   /// @param thread  ≥ 0, < thread_count
   template <FrictionLaw Law>
   CAROM_DEVICE void pull_back(Index thread) const noexcept {
-    for (Index i = thread; i < this->batch.view.count; i += this->thread_count) {
-      device::pull_back<Law>(this->batch, this->answers, gradients, this->memory_of(thread),
-                             this->problem(i));
-    }
+    this->for_each_problem(thread, this->batch.view.count, [&](Scalar* memory, Index problem) {
+      device::pull_back<Law>(this->batch, this->answers, gradients, memory, problem);
+    });
   }
 };
 
@@ -68,10 +65,9 @@ template <RealScalar Scalar>
 namespace detail {
 
 template <FrictionLaw Law, RealScalar Scalar>
-__global__ void pull_back_batch_kernel(const CAROM_GRID_CONSTANT DeviceGradientTask<Scalar> task) {
-  const Index thread = device_thread();
-  if (thread < task.thread_count) task.template pull_back<Law>(thread);
-}
+struct DevicePullBack : DeviceGradientTask<Scalar> {
+  CAROM_DEVICE void run(Index thread) const noexcept { this->template pull_back<Law>(thread); }
+};
 
 }  // namespace detail
 
@@ -88,13 +84,9 @@ device::Error pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<
                               const BatchGradients<Scalar>& gradients,
                               const DeviceWorkspace<Scalar>& workspace,
                               device::Stream stream) noexcept {
-  const DeviceGradientTask<Scalar> task =
-      gradient_task(workspace, view, answers, gradients, SapOptions<Scalar>{.law = Law});
-  const unsigned blocks = detail::device_blocks((std::min)(task.thread_count, view.count));
-  if (blocks > 0) {
-    detail::pull_back_batch_kernel<Law><<<blocks, detail::device_block_size, 0, stream>>>(task);
-  }
-  return detail::launch_error();
+  const detail::DevicePullBack<Law, Scalar> task{
+      gradient_task(workspace, view, answers, gradients, SapOptions<Scalar>{.law = Law})};
+  return detail::launch(task, view.count, stream);
 }
 
 /// Solves all problems of a batch on a device and differentiates each, for slopes known beforehand:

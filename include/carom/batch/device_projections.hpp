@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "carom/batch/detail/batch_projection.hpp"
-#include "carom/batch/detail/device_runtime.hpp"
+#include "carom/batch/detail/device_launch.hpp"
 #include "carom/batch/projection_batch_view.hpp"
 
 /// @file
@@ -48,16 +48,6 @@ struct DeviceProjectionTask {
 
 // --- launch ---
 
-namespace detail {
-
-template <RealScalar Scalar>
-__global__ void project_batch_kernel(const CAROM_GRID_CONSTANT DeviceProjectionTask<Scalar> task) {
-  const Index thread = device_thread();
-  if (thread < task.thread_count) task.run(thread);
-}
-
-}  // namespace detail
-
 /// Projects all points of a batch on a device, each in a thread, with the bits of the
 /// project_batch() of the processor. Answers and faults are in memory of the device; they are there
 /// when the stream has come so far.
@@ -69,12 +59,8 @@ device::Error project_batch(const ProjectionBatchView<Scalar>& view,
                             device::Stream stream) noexcept {
   constexpr Index most_threads = Index(1) << 20;  // more than a device runs at the same time
   const Index threads = (std::min)(view.count, most_threads);
-  const unsigned blocks = detail::device_blocks(threads);
   const DeviceProjectionTask<Scalar> task{view, answers, threads};
-  if (blocks > 0) {
-    detail::project_batch_kernel<<<blocks, detail::device_block_size, 0, stream>>>(task);
-  }
-  return detail::launch_error();
+  return detail::launch(task, view.count, stream);
 }
 
 #endif  // CAROM_DEVICE_RUNTIME

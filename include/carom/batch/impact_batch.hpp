@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 
-#include "carom/batch/detail/batch_memory.hpp"
-#include "carom/batch/detail/batch_runs.hpp"
+#include "carom/batch/detail/batch_work.hpp"
 #include "carom/batch/detail/lane_impact_queue.hpp"
 #include "carom/batch/impact_batch_view.hpp"
 
@@ -24,39 +22,9 @@ inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeo
 /// Memory for resolve_batch(), taken once and kept between calls.
 /// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
 template <RealScalar Scalar, int LaneCount = impact_lane_count<Scalar>>
-class ImpactBatchWorkspace : public detail::BatchMemory<Scalar> {
- public:
-  /// Bytes that prepare() will take; nothing is padded to the largest problem.
-  /// @param workers  parts of the batch that are resolved at the same time, ≥ 1.
-  [[nodiscard]] static std::size_t bytes(const ImpactBatchView<Scalar>& view, int workers) {
-    return Memory::bytes_for(view, worker_size(view), workers);
-  }
-  /// Takes the memory and sorts the problems by their patterns.
-  /// @note  Cold: allocates beyond the largest batch so far.
-  void prepare(const ImpactBatchView<Scalar>& view, int workers) {
-    Memory::take(view, worker_size(view), workers);
-  }
-  /// Whether it has been prepared for a batch of as many problems, or for one pattern alone, whose
-  /// largest problem is no smaller.
-  /// @note  Real-time safe: no allocation, no exception.
-  [[nodiscard]] bool is_prepared_for(const ImpactBatchView<Scalar>& view) const noexcept {
-    return Memory::is_for(view, worker_size(view));
-  }
-
- private:
-  using Memory = detail::BatchMemory<Scalar>;
-  /// Numbers of a worker.
-  [[nodiscard]] static std::size_t worker_size(const ImpactBatchView<Scalar>& view) noexcept {
-    using Queue = detail::LaneImpactQueue<Scalar, LaneCount>;
-    std::size_t size = 0;
-    const int patterns = Memory::pattern_count(view);
-    for (int p = 0; p < patterns; ++p) {
-      const detail::LaneImpactLayout layout(view.patterns[p].view(), ImpactBatchLaw::restitution);
-      size = (std::max)(size, Queue::memory_size(layout));
-    }
-    return size;
-  }
-};
+class ImpactBatchWorkspace
+    : public detail::BatchMemory<ImpactBatchView<Scalar>,
+                                 detail::LaneImpactQueue<Scalar, LaneCount>> {};
 
 /// What became of a batch of impacts.
 struct ImpactBatchReport {
@@ -110,8 +78,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
         continue;
       }
       const int pattern = view.pattern_number(workspace.problem(first));
-      Queue queue(view.patterns[pattern].view(), view, answers, options,
-                  workspace.worker(int(worker)));
+      Queue queue(view.patterns[pattern], view, answers, options, workspace.worker(int(worker)));
       while (take() && view.pattern_number(workspace.problem(first)) == pattern) {
         queue.push(workspace.problem(first++));
       }

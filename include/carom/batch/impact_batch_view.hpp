@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "carom/batch/batch_view.hpp"
 #include "carom/impact/impact_report.hpp"
 
@@ -19,31 +15,7 @@ enum class ImpactMass {
   inverse_diagonal,  ///< the diagonal of M⁻¹, n.
 };
 
-namespace detail {
-
-/// An ImpactPattern as plain numbers and pointers, so that a graphics processor reads it too.
-struct ImpactPatternView {
-  int coordinates, contacts;
-  ImpactMass mass;
-  const int* first_columns;  ///< zeros, for the lower halves of matrices
-  const int* places;
-
-  [[nodiscard]] CAROM_DEVICE bool is_diagonal() const noexcept {
-    return mass == ImpactMass::diagonal || mass == ImpactMass::inverse_diagonal;
-  }
-  [[nodiscard]] CAROM_DEVICE bool is_inverse() const noexcept {
-    return mass == ImpactMass::inverse_dense || mass == ImpactMass::inverse_diagonal;
-  }
-  /// The lower half of a matrix with so many rows, row by row.
-  [[nodiscard]] CAROM_DEVICE LaneRows rows(int count) const noexcept {
-    return {first_columns, places, count};
-  }
-};
-
-}  // namespace detail
-
 /// What impacts of a batch have in common: coordinates, contacts, and how the mass is given.
-/// @note  Cold: allocates.
 class ImpactPattern {
  public:
   /// @param coordinates  n, length of momenta and gradients, ≥ 0.
@@ -54,29 +26,25 @@ class ImpactPattern {
     if (coordinates < 0)
       detail::reject_if(detail::fault("coordinates", "a count >= 0", coordinates));
     if (contacts < 0) detail::reject_if(detail::fault("contacts", "a count >= 0", contacts));
-    const int rows = (std::max)(coordinates, contacts);
-    first_columns_.assign(std::size_t(rows), 0);
-    for (int i = 0; i < rows; ++i) places_.push_back(i * (i + 1) / 2);
   }
 
-  [[nodiscard]] int coordinate_count() const noexcept { return coordinates_; }
-  [[nodiscard]] int contact_count() const noexcept { return contacts_; }
-  [[nodiscard]] ImpactMass mass() const noexcept { return mass_; }
-  [[nodiscard]] bool is_diagonal() const noexcept { return view().is_diagonal(); }
-  [[nodiscard]] bool is_inverse() const noexcept { return view().is_inverse(); }
-  /// Numbers of a mass.
-  [[nodiscard]] int mass_count() const noexcept {
-    return is_diagonal() ? coordinates_ : coordinates_ * coordinates_;
+  [[nodiscard]] CAROM_DEVICE int coordinate_count() const noexcept { return coordinates_; }
+  [[nodiscard]] CAROM_DEVICE int contact_count() const noexcept { return contacts_; }
+  [[nodiscard]] CAROM_DEVICE ImpactMass mass() const noexcept { return mass_; }
+  [[nodiscard]] CAROM_DEVICE bool is_diagonal() const noexcept {
+    return mass_ == ImpactMass::diagonal || mass_ == ImpactMass::inverse_diagonal;
   }
-  /// What the solvers read, until the pattern ends.
-  [[nodiscard]] detail::ImpactPatternView view() const noexcept {
-    return {coordinates_, contacts_, mass_, first_columns_.data(), places_.data()};
+  [[nodiscard]] CAROM_DEVICE bool is_inverse() const noexcept {
+    return mass_ == ImpactMass::inverse_dense || mass_ == ImpactMass::inverse_diagonal;
+  }
+  /// Numbers of a mass.
+  [[nodiscard]] CAROM_DEVICE int mass_count() const noexcept {
+    return is_diagonal() ? coordinates_ : coordinates_ * coordinates_;
   }
 
  private:
   int coordinates_, contacts_;
   ImpactMass mass_;
-  std::vector<int> first_columns_, places_;
 };
 
 /// Which of the infeasible contacts reflects next; see order.hpp.

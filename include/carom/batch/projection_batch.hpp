@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "carom/batch/detail/batch_projection.hpp"
-#include "carom/batch/detail/batch_runs.hpp"
+#include "carom/batch/detail/batch_work.hpp"
 #include "carom/batch/projection_batch_view.hpp"
 #include "carom/batch/solve_batch.hpp"
 

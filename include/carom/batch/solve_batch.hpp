@@ -2,11 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 
 #include "carom/batch/batch_view.hpp"
 #include "carom/batch/detail/batch_chunk.hpp"
-#include "carom/batch/detail/batch_memory.hpp"
+#include "carom/batch/detail/batch_work.hpp"
 #include "carom/solvers/sap_options.hpp"
 
 namespace carom {
@@ -22,29 +21,9 @@ inline constexpr int batch_lane_count = detail::lane_register_bytes > int(sizeof
 /// Memory for solve_batch(), taken once and kept between calls.
 /// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
-class BatchWorkspace : public detail::BatchMemory<Scalar> {
- public:
-  /// Bytes that prepare() will take; nothing is padded to the largest problem.
-  /// @param workers  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
-  [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int workers) {
-    return Memory::bytes_for(view, worker_size(view), workers);
-  }
-  /// Takes the memory and sorts the problems by their patterns.
-  /// @note  Cold: allocates beyond the largest batch so far.
-  void prepare(const BatchView<Scalar>& view, int workers) {
-    Memory::take(view, worker_size(view), workers);
-  }
-  /// Whether it has been prepared for a batch of as many problems, or for one pattern alone, whose
-  /// largest problem is no smaller.
-  /// @note  Real-time safe: no allocation, no exception.
-  [[nodiscard]] bool is_prepared_for(const BatchView<Scalar>& view) const noexcept {
-    return Memory::is_for(view, worker_size(view));
-  }
-
- private:
-  using Memory = detail::BatchMemory<Scalar>;
-  [[nodiscard]] static std::size_t worker_size(const BatchView<Scalar>& view) noexcept;
-};
+class BatchWorkspace
+    : public detail::BatchMemory<BatchView<Scalar>,
+                                 detail::LaneQueue<Scalar, LaneCount, FrictionLaw::coulomb>> {};
 
 /// What became of a batch.
 struct BatchReport {
@@ -130,21 +109,6 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
                         const SapOptions<Scalar>& options,
                         BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
   return solve_batch(view, answers, options, workspace, detail::RunInOrder());
-}
-
-// --- implementation ---
-
-template <RealScalar Scalar, int LaneCount>
-std::size_t BatchWorkspace<Scalar, LaneCount>::worker_size(const BatchView<Scalar>& view) noexcept {
-  using Queue = detail::LaneQueue<Scalar, LaneCount, FrictionLaw::coulomb>;
-  std::size_t size = 0;
-  const int patterns = Memory::pattern_count(view);
-  for (int p = 0; p < patterns; ++p) {
-    for (const detail::LaneMap& island : view.patterns[p].islands()) {
-      size = (std::max)(size, Queue::memory_size(island.layout(FrictionLaw::coulomb)));
-    }
-  }
-  return size;
 }
 
 }  // namespace CAROM_ABI

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "carom/batch/detail/batch_memory.hpp"
+#include "carom/batch/batch_pattern.hpp"
+#include "carom/batch/detail/batch_work.hpp"
 #include "carom/core/detail/compiler.hpp"
 
 namespace carom {
@@ -16,6 +21,72 @@ inline namespace CAROM_ABI {
 inline constexpr int device_warp_size = 32;
 
 namespace detail {
+
+/// Tables in one piece of memory, whose addresses are those that they will have on a device. The
+/// piece is copied there as bytes.
+/// @note  Cold: allocates.
+class DeviceImage {
+ public:
+  static constexpr std::size_t alignment = 8;
+  /// @param address  of the image on the device; null where only its size is asked for.
+  explicit DeviceImage(const void* address) noexcept
+      : address_(reinterpret_cast<std::uintptr_t>(address)) {}
+
+  /// @return  where the items will be.
+  template <typename Item>
+  const Item* add(const Item* items, int count) {
+    static_assert(std::is_trivially_copyable_v<Item> && alignof(Item) <= alignment);
+    const std::size_t place = bytes_.size(), size = sizeof(Item) * std::size_t(count);
+    bytes_.resize((place + size + alignment - 1) / alignment * alignment);
+    if (count > 0) std::memcpy(bytes_.data() + place, items, size);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the place is in memory of the device.
+    return reinterpret_cast<const Item*>(address_ + place);
+  }
+  template <typename Item>
+  const Item* add(const std::vector<Item>& items) {
+    return add(items.data(), int(items.size()));
+  }
+  [[nodiscard]] const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::uintptr_t address_;
+  std::vector<std::byte> bytes_;
+};
+
+/// The islands of a BatchPattern in memory of a device.
+struct DevicePattern {
+  const LaneMapView* islands;
+  int island_count;
+
+  [[nodiscard]] static DevicePattern of(const BatchPattern& pattern, DeviceImage& image) {
+    std::vector<LaneMapView> islands;
+    for (const LaneMap& island : pattern.islands()) {
+      LaneMapView map = island.view();
+      const auto move = [&image](auto& items, int count) { items = image.add(items, count); };
+      move(map.bodies, map.body_count);
+      move(map.starts, map.body_count);
+      move(map.contacts, map.contact_count);
+      move(map.sides, map.contact_count);
+      move(map.rigid_contacts, map.contact_count);
+      move(map.others, map.other_count);
+      move(map.blocks, map.other_count);
+      for (LaneRows* rows : {&map.mass_rows, &map.matrix_rows}) {
+        move(rows->first_column, rows->count);
+        move(rows->place, rows->count);
+      }
+      islands.push_back(map);
+    }
+    return {image.add(islands), int(islands.size())};
+  }
+  /// Cells of the largest island, under either law.
+  [[nodiscard]] static int cell_count(const BatchPattern& pattern) noexcept {
+    int cells = 0;
+    for (const LaneMap& island : pattern.islands()) {
+      cells = (std::max)(cells, island.layout(FrictionLaw::coulomb).cell_count);
+    }
+    return cells;
+  }
+};
 
 /// What the threads of a kernel know of their memory and of the order of a batch.
 template <RealScalar Scalar>
@@ -34,79 +105,117 @@ struct DeviceThreads {
     const Index lane = thread % device_warp_size;
     return memory + (thread - lane) * cell_count + lane;
   }
+  /// Calls visit(its memory, problem) for the problems of a thread: that of its number, and every
+  /// thread_count-th after.
+  template <typename Visit>
+  CAROM_DEVICE void for_each_problem(Index thread, Index problem_count,
+                                     const Visit& visit) const noexcept {
+    for (Index i = thread; i < problem_count; i += thread_count) {
+      visit(memory_of(thread), problem(i));
+    }
+  }
 };
 
-/// Memory of a device: the cells of all warps, and behind them the order of the problems, their
-/// pattern numbers, and an image of the patterns. What a workspace of a device is made of.
-template <RealScalar Scalar>
-class DeviceMemory : BatchMemory<Scalar> {
- protected:
-  using BatchMemory<Scalar>::pattern_count;
-
-  template <typename View>
-  [[nodiscard]] static std::size_t bytes_for(const View& view, int warps,
-                                             std::size_t numbers_of_warp,
-                                             const std::vector<std::byte>& image) noexcept {
-    return std::size_t(warps) * numbers_of_warp * sizeof(Scalar) + order_bytes(view) + image.size();
+/// Memory of a device for a batch, which is the caller's, who takes and frees it: the cells of all
+/// warps, and behind them the patterns, the order of the problems and their pattern numbers. What a
+/// workspace of a device is made of.
+/// @tparam Pattern  of a batch as a device reads it: DevicePattern, or another with its functions.
+template <RealScalar Scalar, typename View, typename Pattern>
+class DeviceMemory : BatchOrder {
+ public:
+  /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
+  /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
+  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
+  ///               to do.
+  [[nodiscard]] static std::size_t bytes(const View& view, int warps) {
+    const std::vector<Index> order(order_size(view));
+    return cell_bytes(view, warps) + make_tables(view, order, nullptr).image.bytes().size();
   }
-  /// Sorts the problems and copies what the device needs to know.
-  template <typename View, typename Copy>
-  [[nodiscard]] bool take(const View& view, int warps, std::size_t numbers_of_warp,
-                          const std::vector<std::byte>& image, void* memory, Copy&& copy);
+  /// Numbers of a warp, those of its threads side by side.
+  [[nodiscard]] static std::size_t numbers_of_warp(const View& view) {
+    int cells = 0;
+    const int patterns = pattern_count(view);
+    for (int p = 0; p < patterns; ++p) {
+      cells = (std::max)(cells, Pattern::cell_count(view.patterns[p]));
+    }
+    return std::size_t(cells) * device_warp_size;
+  }
+
+  /// Sorts the problems by their patterns and copies what the device needs to know.
+  /// @param view    `patterns` and `pattern_numbers` are in the processor's memory, numbers and
+  ///                offsets in the device's.
+  /// @param memory  of the device, aligned to 16 bytes as that of cudaMalloc() is.
+  /// @param size    of it [bytes].
+  /// @param copy    copy(to, from, bytes) copies to the device and returns whether it did. `from`
+  ///                lasts until the next call.
+  /// @return  false if the memory is smaller than bytes(), and nothing has been copied, or if
+  ///          copy() returned it.
+  /// @note  Cold: allocates.
+  template <typename Copy>
+  [[nodiscard]] bool prepare(const View& view, int warps, void* memory, std::size_t size,
+                             Copy&& copy);
+
+ protected:
   /// The view of a batch as a kernel takes it.
-  template <typename View>
   [[nodiscard]] View on_device(View view) const noexcept {
     view.patterns = nullptr;
-    view.pattern_count = patterns_;
+    view.pattern_count = pattern_count_;
     view.pattern_numbers = numbers_;
     return view;
   }
 
   DeviceThreads<Scalar> threads_;
-  const std::byte* image_ = nullptr;  ///< on the device
+  const Pattern* patterns_ = nullptr;  ///< on the device
 
  private:
-  using Memory = BatchMemory<Scalar>;
-  template <typename View>
-  [[nodiscard]] static std::size_t order_bytes(const View& view) noexcept {
-    const std::size_t count = view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
-    return count * (sizeof(Index) + sizeof(int));
+  /// What is copied to the device, and where it is there.
+  struct Tables {
+    DeviceImage image;
+    const Pattern* patterns;
+    const Index* order;
+    const int* numbers;
+  };
+  [[nodiscard]] static Tables make_tables(const View& view, const std::vector<Index>& order,
+                                          const void* address) {
+    DeviceImage image(address);
+    std::vector<Pattern> patterns;
+    const int count = pattern_count(view);
+    for (int p = 0; p < count; ++p) patterns.push_back(Pattern::of(view.patterns[p], image));
+    const Pattern* const patterns_at = image.add(patterns);
+    const Index* const order_at = image.add(order);
+    const int* const numbers_at = image.add(view.pattern_numbers, int(order.size()));
+    if (order.empty()) return {std::move(image), patterns_at, nullptr, nullptr};
+    return {std::move(image), patterns_at, order_at, numbers_at};
+  }
+  [[nodiscard]] static std::size_t cell_bytes(const View& view, int warps) {
+    return std::size_t(warps) * numbers_of_warp(view) * sizeof(Scalar);
   }
 
   std::vector<std::byte> copied_;
   const int* numbers_ = nullptr;
-  int patterns_ = 0;
+  int pattern_count_ = 0;
 };
 
 // --- implementation ---
 
-template <RealScalar Scalar>
-template <typename View, typename Copy>
-bool DeviceMemory<Scalar>::take(const View& view, int warps, std::size_t numbers_of_warp,
-                                const std::vector<std::byte>& image, void* memory, Copy&& copy) {
+template <RealScalar Scalar, typename View, typename Pattern>
+template <typename Copy>
+bool DeviceMemory<Scalar, View, Pattern>::prepare(const View& view, int warps, void* memory,
+                                                  std::size_t size, Copy&& copy) {
   CAROM_EXPECTS(warps >= 1);
-  std::byte* const after =
-      static_cast<std::byte*>(memory) + std::size_t(warps) * numbers_of_warp * sizeof(Scalar);
-  const std::size_t image_at = order_bytes(view);
-  const std::size_t count = image_at / (sizeof(Index) + sizeof(int));
-  const std::size_t numbers_at = count * sizeof(Index);
-  copied_.resize(image_at + image.size());
-  Memory::take(view, 0, 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Index problem = Memory::problem(Index(i));
-    std::memcpy(copied_.data() + i * sizeof(Index), &problem, sizeof(Index));
-  }
-  if (count > 0) {
-    std::memcpy(copied_.data() + numbers_at, view.pattern_numbers, count * sizeof(int));
-  }
-  if (!image.empty()) std::memcpy(copied_.data() + image_at, image.data(), image.size());
-  const auto at = [&](std::size_t place) { return static_cast<void*>(after + place); };
-  numbers_ = count > 0 ? static_cast<const int*>(at(numbers_at)) : nullptr;
-  patterns_ = pattern_count(view);
-  image_ = after + image_at;
-  threads_ = {count > 0 ? static_cast<const Index*>(at(0)) : nullptr, static_cast<Scalar*>(memory),
-              Index(numbers_of_warp / device_warp_size), Index(warps) * device_warp_size};
-  return copied_.empty() || copy(at(0), copied_.data(), copied_.size());
+  if (size < bytes(view, warps)) return false;
+  sort(view);
+  std::vector<Index> order;
+  for (std::size_t i = 0; i < order_size(view); ++i) order.push_back(problem(Index(i)));
+  void* const to = static_cast<std::byte*>(memory) + cell_bytes(view, warps);
+  const Tables tables = make_tables(view, order, to);
+  patterns_ = tables.patterns;
+  pattern_count_ = pattern_count(view);
+  numbers_ = tables.numbers;
+  threads_ = {tables.order, static_cast<Scalar*>(memory),
+              Index(numbers_of_warp(view) / device_warp_size), Index(warps) * device_warp_size};
+  copied_ = tables.image.bytes();
+  return copied_.empty() || copy(to, copied_.data(), copied_.size());
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/batch/detail/lane_block_law.hpp"
-#include "carom/batch/detail/lane_cells.hpp"
+#include "carom/batch/detail/lane_matrices.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

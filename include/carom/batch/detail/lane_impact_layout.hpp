@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "carom/batch/detail/lane_matrices.hpp"
 #include "carom/batch/impact_batch_view.hpp"
 
 namespace carom {
@@ -28,7 +29,7 @@ struct LaneImpactLayout {
     item_count
   };
 
-  ImpactPatternView pattern;
+  ImpactPattern pattern;
   int n = 0, m = 0;     ///< coordinates, contacts
   bool blends = false;  ///< restitution: the plastic outcome is kept, too.
   // What a lane takes along when its problem moves to another.
@@ -40,8 +41,11 @@ struct LaneImpactLayout {
       scratch_at = 0;
   int cell_count = 0;
 
-  CAROM_DEVICE LaneImpactLayout(const ImpactPatternView& of, ImpactBatchLaw law) noexcept
-      : pattern(of), n(of.coordinates), m(of.contacts), blends(law == ImpactBatchLaw::restitution) {
+  CAROM_DEVICE LaneImpactLayout(const ImpactPattern& of, ImpactBatchLaw law) noexcept
+      : pattern(of),
+        n(of.coordinate_count()),
+        m(of.contact_count()),
+        blends(law == ImpactBatchLaw::restitution) {
     int at = 0;
     const auto place = [&at](int size) {
       const int begin = at;
@@ -117,6 +121,72 @@ struct LaneImpactCells {
   /// y ← G x.
   CAROM_DEVICE void multiply_gram(const Cells& x, const Cells& y) const noexcept {
     for (int i = 0; i < layout.m; ++i) y.set(i, dot(gram(i), x, layout.m));
+  }
+};
+
+/// Changes of coordinates by the factor of a mass, or of its inverse, in place.
+template <typename Cells>
+struct LaneImpactMetric {
+  ImpactPattern pattern;
+  Cells factor;
+
+  using Number = decltype(Cells()[0]);
+
+  /// Factors what is in the cells. False in lanes where it is not positive definite.
+  [[nodiscard]] CAROM_DEVICE auto begin() const noexcept {
+    if (!pattern.is_diagonal()) return factor_lanes(rows(), factor);
+    auto definite = everywhere<Number>(true);
+    for (int i = 0; i < rows().count; ++i) {
+      definite = definite & (factor[i] > Number(0));
+      factor.set(i, Number(1) / sqrt(factor[i]));
+    }
+    return definite;
+  }
+  /// A momentum p, or a gradient, becomes q.
+  CAROM_DEVICE void take_momentum(const Cells& x) const noexcept {
+    pattern.is_inverse() ? multiply_transposed(x) : solve(x);
+  }
+  /// q becomes a momentum p.
+  CAROM_DEVICE void give_momentum(const Cells& x) const noexcept {
+    pattern.is_inverse() ? solve_transposed(x) : multiply(x);
+  }
+  /// A velocity v becomes q.
+  CAROM_DEVICE void take_velocity(const Cells& x) const noexcept {
+    pattern.is_inverse() ? solve(x) : multiply_transposed(x);
+  }
+  /// q becomes a velocity v.
+  CAROM_DEVICE void give_velocity(const Cells& x) const noexcept {
+    pattern.is_inverse() ? multiply(x) : solve_transposed(x);
+  }
+
+ private:
+  [[nodiscard]] CAROM_DEVICE LaneTriangle rows() const noexcept {
+    return LaneTriangle(pattern.coordinate_count());
+  }
+  CAROM_DEVICE void scale(const Cells& x, bool by_inverse) const noexcept {
+    for (int i = 0; i < rows().count; ++i) {
+      x.set(i, by_inverse ? x[i] * factor[i] : x[i] / factor[i]);
+    }
+  }
+  CAROM_DEVICE void solve(const Cells& x) const noexcept {
+    pattern.is_diagonal() ? scale(x, true) : solve_lanes(rows(), factor, x);
+  }
+  CAROM_DEVICE void solve_transposed(const Cells& x) const noexcept {
+    pattern.is_diagonal() ? scale(x, true) : solve_lanes_transposed(rows(), factor, x);
+  }
+  /// x ← L x; the factor holds the inverses of its diagonal.
+  CAROM_DEVICE void multiply(const Cells& x) const noexcept {
+    if (pattern.is_diagonal()) return scale(x, false);
+    for (int i = rows().count - 1; i >= 0; --i) {
+      const Cells row = factor.from(rows().place[i]);
+      Number sum = x[i] / row[i];
+      for (int k = 0; k < i; ++k) sum += row[k] * x[k];
+      x.set(i, sum);
+    }
+  }
+  /// x ← Lᵀ x.
+  CAROM_DEVICE void multiply_transposed(const Cells& x) const noexcept {
+    pattern.is_diagonal() ? scale(x, false) : multiply_lanes_transposed(rows(), factor, x, x);
   }
 };
 

@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "carom/batch/detail/lane_cells.hpp"
 #include "carom/batch/detail/lane_impact_layout.hpp"
+#include "carom/batch/detail/lane_matrices.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

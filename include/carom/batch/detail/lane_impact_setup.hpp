@@ -3,12 +3,222 @@
 
 #include <limits>
 
-#include "carom/batch/detail/lane_impact_metric.hpp"
-#include "carom/batch/detail/lane_impact_plastic.hpp"
+#include "carom/batch/detail/lane_impact_layout.hpp"
+#include "carom/batch/detail/lane_matrices.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Minimises ½ xᵀ(G + w 11ᵀ)x + cᵀx over x ≥ 0 in each lane: NonnegativeLeastSquares side by side.
+///
+/// Every lane has free variables of its own; the others have rows of the identity.
+template <typename Cells>
+class LaneImpactSquares {
+ public:
+  using Number = decltype(Cells()[0]);
+  using Mask = typename Number::Mask;
+  using Scalar = typename Number::scalar_type;
+
+  /// @param linear  c, m cells; the minimiser goes to the cells of x.
+  CAROM_DEVICE LaneImpactSquares(const LaneImpactCells<Cells>& problem, const Cells& linear,
+                                 const Number& weight) noexcept
+      : problem_(problem),
+        linear_(linear),
+        weight_(weight),
+        m_(problem.layout.m),
+        x_(problem.cells.from(problem.layout.x_at)),
+        free_(problem.cells.from(problem.layout.free_at)),
+        candidate_(problem.cells.from(problem.layout.product_at)),
+        factor_(problem.cells.from(problem.layout.square_at)) {}
+
+  /// @param wanted  lanes that are to be solved; in the others x is zero.
+  CAROM_DEVICE void solve(const Mask& wanted) noexcept {
+    const Number zero(0);
+    Number scale = zero;
+    for (int i = 0; i < m_; ++i) {
+      x_.set(i, zero);
+      free_.set(i, zero);
+      scale = larger(abs(linear_[i]), scale);
+    }
+    Mask under_way = wanted;
+    for (int iteration = 0; iteration <= 3 * m_ + 10; ++iteration) {
+      const Number entering = pick(under_way, scale);
+      under_way = under_way & (entering >= zero);
+      if (!any(under_way)) return;
+      for (int i = 0; i < m_; ++i) {
+        const Number index = Number(Scalar(i));
+        const Mask enters = under_way & (entering <= index) & (entering >= index);
+        free_.set(i, select(enters, Number(1), free_[i]));
+      }
+      under_way = under_way & move_to_free_minimum(under_way, entering);
+    }
+  }
+
+ private:
+  [[nodiscard]] CAROM_DEVICE Number entry(int i, int j) const noexcept {
+    return problem_.gram(i)[j] + weight_;
+  }
+  /// The variable that is held at zero and has the most negative gradient; −1: none that counts.
+  [[nodiscard]] CAROM_DEVICE Number pick(const Mask& under_way, const Number& scale) noexcept {
+    Number largest(0), steepest(0), entering(Scalar(-1));
+    for (int i = 0; i < m_; ++i) largest = larger(x_[i], largest);
+    for (int i = 0; i < m_; ++i) {
+      Number gradient = linear_[i];
+      for (int j = 0; j < m_; ++j) gradient += entry(i, j) * x_[j];
+      const Mask better = under_way & (free_[i] <= Number(0)) & (-gradient > steepest);
+      steepest = select(better, -gradient, steepest);
+      entering = select(better, Number(Scalar(i)), entering);
+    }
+    const Number target =
+        Number(64 * std::numeric_limits<Scalar>::epsilon()) * larger(largest, scale);
+    return select(steepest <= target, Number(Scalar(-1)), entering);
+  }
+  /// The minimum over the free variables. False in lanes whose columns depend on each other.
+  [[nodiscard]] CAROM_DEVICE Mask write_candidate() const noexcept {
+    const Number zero(0), one(1);
+    const LaneTriangle rows(m_);
+    for (int i = 0; i < m_; ++i) {
+      const Cells row = factor_.from(rows.place[i]);
+      const Mask is_free = free_[i] > zero;
+      for (int j = 0; j < i; ++j) {
+        row.set(j, select(is_free & (free_[j] > zero), entry(i, j), zero));
+      }
+      row.set(i, select(is_free, entry(i, i), one));
+      candidate_.set(i, select(is_free, -linear_[i], zero));
+    }
+    const Mask definite = factor_lanes(rows, factor_);
+    solve_lanes(rows, factor_, candidate_);
+    solve_lanes_transposed(rows, factor_, candidate_);
+    return definite;
+  }
+  /// Moves to the minimum over the free variables; those that would turn negative are fixed at zero
+  /// on the way. False in lanes where the variable that entered depends on the others.
+  [[nodiscard]] CAROM_DEVICE Mask move_to_free_minimum(const Mask& wanted,
+                                                       const Number& entering) noexcept {
+    const Number zero(0), one(1);
+    Mask moving = wanted, independent = everywhere<Number>(true);
+    for (int round = 0; round <= m_ && any(moving); ++round) {
+      const Mask definite = write_candidate();
+      independent = independent & (definite | !moving);
+      const Mask dependent = moving & !definite;
+      moving = moving & definite;
+      Number step = one, largest = zero;
+      for (int i = 0; i < m_; ++i) {
+        const Number index = Number(Scalar(i));
+        const Mask entered = dependent & (entering <= index) & (entering >= index);
+        free_.set(i, select(entered, zero, free_[i]));
+        const Number to = candidate_[i], from = x_[i];
+        const Number allowed = from / (from - to);
+        step = select((free_[i] > zero) & !(to > zero) & (allowed < step), allowed, step);
+      }
+      for (int i = 0; i < m_; ++i) {
+        const Mask moves = moving & (free_[i] > zero);
+        x_.set(i, select(moves, x_[i] + step * (candidate_[i] - x_[i]), x_[i]));
+        largest = larger(abs(x_[i]), largest);
+      }
+      moving = moving & (step < one);
+      const Number negligible = Number(std::numeric_limits<Scalar>::epsilon()) * largest;
+      Mask some = everywhere<Number>(false);
+      for (int i = 0; i < m_; ++i) {
+        const Mask leaves = moving & (free_[i] > zero) & (x_[i] <= negligible);
+        x_.set(i, select(leaves, zero, x_[i]));
+        free_.set(i, select(leaves, zero, free_[i]));
+        some = some | (free_[i] > zero);
+      }
+      moving = moving & some;
+    }
+    return independent;
+  }
+
+  LaneImpactCells<Cells> problem_;
+  Cells linear_;
+  Number weight_;
+  int m_;
+  Cells x_, free_, candidate_, factor_;
+};
+
+/// Projects the momenta of the wanted lanes by Moreau's law: q ← q + Σ λ_i a_i, where λ is left in
+/// the cells of x.
+/// @return  the energy gained, ≤ 0.
+template <typename Cells>
+[[nodiscard]] CAROM_DEVICE auto project_impact_lanes(
+    const LaneImpactCells<Cells>& problem, const Cells& q,
+    const typename LaneImpactCells<Cells>::Number::Mask& wanted) noexcept {
+  using Number = typename LaneImpactCells<Cells>::Number;
+  using Scalar = typename Number::scalar_type;
+  const LaneImpactLayout& at = problem.layout;
+  const Cells rates = problem.rates(), x = problem.cells.from(at.x_at);
+  const Cells product = problem.cells.from(at.product_at);
+  LaneImpactSquares<Cells>(problem, rates, Number(0)).solve(wanted);
+  problem.multiply_gram(x, product);
+  Number gain(0);
+  for (int i = 0; i < at.m; ++i) {
+    gain += x[i] * (rates[i] + product[i] * Number(Scalar(0.5)));
+    for (int k = 0; k < at.n; ++k) q.add(k, x[i] * problem.normal(i)[k]);
+  }
+  return gain;
+}
+
+/// Where some motion opens all contacts at once, as WedgeTest finds it.
+template <typename Cells>
+[[nodiscard]] CAROM_DEVICE auto opens_impact_lanes(
+    const LaneImpactCells<Cells>& problem,
+    const typename LaneImpactCells<Cells>::Number::Mask& valid) noexcept {
+  using Number = typename LaneImpactCells<Cells>::Number;
+  using Scalar = typename Number::scalar_type;
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  using std::sqrt;
+  const LaneImpactLayout& at = problem.layout;
+  const int m = at.m;
+  const Number zero(0), one(1), below_one = Number(Scalar(1) - sqrt(rounding));
+  const Number product_error = Number((64 + Scalar(m)) * rounding);
+  const Cells x = problem.cells.from(at.x_at), residual = problem.cells.from(at.residual_at);
+  const Cells product = problem.cells.from(at.product_at);
+  const Cells direction = problem.cells.from(at.direction_at);
+  auto open = everywhere<Number>(m == 0);
+  if (m == 0) return open;
+  for (int i = 0; i < m; ++i) {
+    x.set(i, zero);
+    residual.set(i, one);
+    direction.set(i, one);
+  }
+  Number rest = Number(Scalar(m));
+  auto under_way = valid;
+  for (int iteration = 0; iteration < 2 * m + 10 && any(under_way); ++iteration) {
+    problem.multiply_gram(direction, product);
+    const Number curvature = problem.dot(direction, product, m);
+    under_way = under_way & (rest > zero) &
+                (curvature > Number(rounding) * problem.dot(direction, direction, m));
+    const Number step = rest / curvature;
+    Number largest_residual = Number(-1), largest = zero,
+           least = Number(std::numeric_limits<Scalar>::infinity());
+    for (int i = 0; i < m; ++i) {
+      x.set(i, x[i] + step * direction[i]);
+      residual.set(i, residual[i] - step * product[i]);
+      largest_residual = larger(residual[i], largest_residual);
+      largest = larger(abs(x[i]), largest);
+    }
+    const auto promising = under_way & (largest_residual < below_one);
+    if (any(promising)) {
+      problem.multiply_gram(x, product);
+      for (int i = 0; i < m; ++i) least = smaller(product[i], least);
+      open = open | (promising & (least > product_error * largest));
+      under_way = under_way & !open;
+    }
+    const Number next = problem.dot(residual, residual, m), ratio = next / rest;
+    for (int i = 0; i < m; ++i) direction.set(i, residual[i] + ratio * direction[i]);
+    rest = next;
+  }
+  const auto unknown = valid & !open;
+  if (!any(unknown)) return open;
+  // The distance of the origin from the hull of the normals decides; see WedgeTest.
+  for (int i = 0; i < m; ++i) residual.set(i, Number(-1));
+  LaneImpactSquares<Cells>(problem, residual, one).solve(unknown);
+  problem.multiply_gram(x, product);
+  const Number distance = problem.dot(x, product, m), size = problem.dot(x, x, m);
+  return open | (unknown & (distance > Number(64 * rounding) * size));
+}
 
 /// Copies numbers of problems, `size` of each, into cells; what all problems share at once into all
 /// lanes.

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/batch/detail/device_call.hpp"
-#include "carom/core/detail/compiler.hpp"
-#include "carom/core/expects.hpp"
+#include "carom/batch/detail/lane_matrices.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// The rows of a symmetric matrix, each from a first column to the diagonal. A Cholesky factor has
-/// its numbers in the same places.
-struct LaneRows {
-  const int* first_column;
-  const int* place;  ///< of the entry (row, 0), if there were one
-  int count;
-};
 
 /// The columns of a block's Jacobian that belong to one body and may not be zero.
 struct LaneSide {

@@ -2,15 +2,145 @@
 #pragma once
 
 #include "carom/batch/detail/lane_hessian.hpp"
-#include "carom/batch/detail/lane_search.hpp"
 #include "carom/batch/detail/lane_state.hpp"
 #include "carom/batch/detail/lane_sweep.hpp"
+#include "carom/batch/lanes.hpp"
 #include "carom/solvers/search/newton_walk.hpp"
 #include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Looks for the root of an increasing function in each lane, as find_increasing_root() does for
+/// one: the steps of a lane do not depend on the others, and a lane that has its root keeps it.
+/// @param f          of a number for each lane.
+/// @param at_zero    f(0), < 0 in the lanes wanted.
+/// @param tolerance  accept |f| ≤ tolerance.
+/// @param lanes      wanted; others get any number.
+/// @return  the argument of the smallest |f| met.
+template <typename Number, typename Function>
+[[nodiscard]] CAROM_DEVICE Number find_root_in_lanes(const Function& f, const Number& at_zero,
+                                                     const Number& tolerance,
+                                                     const typename Number::Mask& lanes) noexcept {
+  using Scalar = typename Number::scalar_type;
+  const Number zero(Scalar(0)), one(Scalar(1)), half(Scalar(0.5)), two(Scalar(2));
+  Number low = zero, high = one, at_low = at_zero, at_high = f(high);
+  Number best = high, best_size = abs(at_high), width = one;
+  // `side` is the end that moved last, −1 or 1.
+  Number side = zero;
+  auto slow = everywhere<Number>(false);
+  auto growing = at_high < -tolerance;
+  auto done = (!lanes) | (best_size <= tolerance);
+  for (int count = 1; any(!done) && count < LineSearchTuning::evaluation_limit; ++count) {
+    const Number chord = low + (high - low) * (at_low / (at_low - at_high));
+    const Number middle = low + (high - low) * half;
+    Number x = select(slow | (!((chord > low) & (chord < high))), middle, chord);
+    x = select(growing, two * high, x);
+    done = done | ((!growing) & (!((x > low) & (x < high))));  // the bracket is down to round-off
+    const Number value = f(x), size = abs(value);
+    const auto better = (!done) & (size < best_size);
+    best = select(better, x, best);
+    best_size = select(better, size, best_size);
+    const auto rise = growing & (!done), narrow = (!growing) & (!done);
+    const auto below = value < zero;
+    const auto from_low = narrow & below, from_high = narrow & (!below);
+    // The end that stays twice in a row counts half.
+    at_high = select(from_low & (side < zero), at_high * half, at_high);
+    at_low = select(from_high & (side > zero), at_low * half, at_low);
+    side = select(from_low, -one, select(from_high, one, side));
+    low = select(rise, high, select(from_low, x, low));
+    at_low = select(rise, at_high, select(from_low, value, at_low));
+    high = select(rise | from_high, x, high);
+    at_high = select(rise | from_high, value, at_high);
+    slow =
+        narrow & (high - low > width * Number(Scalar(0.501)));  // 0.501: a rounded half is not slow
+    width = select(rise | narrow, high - low, width);
+    growing = rise & (value < -tolerance);
+    done = done | (best_size <= tolerance);
+  }
+  return best;
+}
+
+/// The exact line search of LaneNewton along the directions of the lanes.
+template <typename Number, int Stride>
+class LaneSearch {
+ public:
+  using State = LaneState<Number, Stride>;
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = typename State::Cells;
+  using Names = LaneLayout;
+
+  CAROM_DEVICE explicit LaneSearch(const State& state) noexcept : state_(state) {}
+
+  /// Step length where the slope along the direction vanishes; 1 where the direction does not
+  /// descend. Writes what a full step changes in contact velocities and trial impulses.
+  /// @param tolerance  share of the slope's start that may be left [-].
+  [[nodiscard]] CAROM_DEVICE_CALL Number find_step(const Scalar& tolerance,
+                                                   const Mask& lanes) const noexcept;
+
+ private:
+  CAROM_DEVICE void write_steps() const noexcept;
+  [[nodiscard]] CAROM_DEVICE Number work_at(const Number& step) const noexcept;
+
+  const State& state_;
+};
+
+// --- implementation ---
+
+/// What the direction changes in contact velocities and trial impulses.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneSearch<Number, Stride>::write_steps() const noexcept {
+  const Cells d = state_.vector(Names::direction);
+  for (int k = 0; k < state_.layout().contacts; ++k) {
+    const Cells c = state_.contact(k);
+    const LaneImpulse<Number> u = state_.rows_times(k, d);
+    c.set(Names::velocity_step, u.t1);
+    c.set(Names::velocity_step + 1, u.t2);
+    c.set(Names::velocity_step + 2, u.n);
+    c.set(Names::trial_step, -u.t1 * c[Names::inverse_tangent]);
+    c.set(Names::trial_step + 1, -u.t2 * c[Names::inverse_tangent]);
+    c.set(Names::trial_step + 2, -u.n * c[Names::inverse_normal]);
+  }
+  state_.blocks().write_steps(d);
+}
+
+/// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
+template <typename Number, int Stride>
+CAROM_DEVICE Number LaneSearch<Number, Stride>::work_at(const Number& step) const noexcept {
+  Number work(Scalar(0));
+  for (int k = 0; k < state_.layout().contacts; ++k) {
+    const Cells c = state_.contact(k);
+    LaneTrial<Number> at = state_.at_trial(k);
+    at.y1 += step * c[Names::trial_step];
+    at.y2 += step * c[Names::trial_step + 1];
+    at.yn += step * c[Names::trial_step + 2];
+    const LaneImpulse<Number> y = project_lanes(at);
+    work += (y.t1 - c[Names::impulse]) * c[Names::velocity_step] +
+            (y.t2 - c[Names::impulse + 1]) * c[Names::velocity_step + 1] +
+            (y.n - c[Names::impulse + 2]) * c[Names::velocity_step + 2];
+  }
+  return state_.layout().block_count == 0 ? work : work + state_.blocks().work_at(step);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE Number LaneSearch<Number, Stride>::find_step(const Scalar& tolerance,
+                                                          const Mask& lanes) const noexcept {
+  write_steps();
+  const Cells product = state_.vector(Names::scratch);
+  multiply_lanes(state_.layout().mass_rows, state_.cells(state_.layout().mass_at),
+                 state_.vector(Names::direction), product);
+  const Number at_zero = state_.dot(Names::gradient, Names::direction);
+  const Number momentum_curvature = state_.dot(Names::scratch, Names::direction);
+  const auto slope = [&](const Number& step) {
+    return at_zero + step * momentum_curvature - work_at(step);
+  };
+  const Mask descends = at_zero < Number(Scalar(0));  // else rounding has left nothing to search
+  const Number step =
+      find_root_in_lanes(slope, at_zero, -Number(tolerance) * at_zero, lanes & descends);
+  return select(descends, step, Number(Scalar(1)));
+}
 
 /// SapSolver's method in every lane: Newton's, with an exact line search, on the convex law.
 ///

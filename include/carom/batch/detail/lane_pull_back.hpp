@@ -3,11 +3,11 @@
 
 #include <limits>
 
-#include "carom/batch/detail/lane_boundaries.hpp"
 #include "carom/batch/detail/lane_gradient_rows.hpp"
 #include "carom/batch/detail/lane_hessian.hpp"
-#include "carom/batch/detail/lane_jacobian.hpp"
-#include "carom/batch/detail/lane_rigid_blocks.hpp"
+#include "carom/batch/detail/lane_rigid.hpp"
+#include "carom/batch/detail/lane_state.hpp"
+#include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -35,9 +35,15 @@ class LaneQueue {
   using Solver = LaneRigid<Number, LaneCount, Law>;
   using Limits = typename Solver::Limits;
 
-  /// Numbers of memory for an island.
-  [[nodiscard]] static std::size_t memory_size(const LaneLayout& layout) noexcept {
-    return std::size_t(layout.cell_count) * LaneCount + most_paused * paused_size(layout);
+  /// Numbers of memory for the largest island of a pattern.
+  [[nodiscard]] static std::size_t memory_size(const BatchPattern& pattern) noexcept {
+    std::size_t size = 0;
+    for (const LaneMap& island : pattern.islands()) {
+      const LaneLayout layout = island.layout(Law);
+      size = (std::max)(
+          size, std::size_t(layout.cell_count) * LaneCount + most_paused * paused_size(layout));
+    }
+    return size;
   }
   /// @param memory  of memory_size(), aligned to a register.
   LaneQueue(const LaneMap& island, const BatchView<Scalar>& view,

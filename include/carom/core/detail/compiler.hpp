@@ -15,6 +15,16 @@
 #define CAROM_DEVICE
 #endif
 
+/// CAROM_DEVICE_CALL is CAROM_DEVICE for functions too large to be copied into each of their
+/// callers: a kernel that has every copy of a solver takes one to four minutes to compile.
+#if defined(__HIPCC__)
+#define CAROM_DEVICE_CALL __host__ __device__ __attribute__((noinline))
+#elif defined(__CUDACC__)
+#define CAROM_DEVICE_CALL __host__ __device__ __noinline__
+#else
+#define CAROM_DEVICE_CALL
+#endif
+
 /// CAROM_UNROLL is written before a loop with a small constant count of passes. The compiler
 /// unrolls the loop completely, so that small arrays stay in registers. Without it, g++ -O2 does
 /// not unroll such a loop. The order of sums does not change.

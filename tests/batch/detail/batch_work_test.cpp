@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/batch/detail/batch_runs.hpp"
+#include "carom/batch/detail/batch_work.hpp"
 
 #include <vector>
 
 #include "support/catch.hpp"
 
-namespace batch_runs_test {
+namespace batch_work_test {
 
 using carom::detail::few_lane_count, carom::detail::for_each_width;
 
@@ -27,7 +27,7 @@ std::vector<Part> parts(int first, int end) {
 
 }  // namespace
 
-TEST_CASE("batch_runs: the last few problems of a run have fewer lanes", "[batch]") {
+TEST_CASE("batch_work: the last few problems of a run have fewer lanes", "[batch]") {
   using List = std::vector<Part>;
   CHECK(few_lane_count<double, 8> == 4);
   CHECK(few_lane_count<float, 16> == 8);
@@ -48,4 +48,4 @@ TEST_CASE("batch_runs: the last few problems of a run have fewer lanes", "[batch
   CHECK(parts<float, 16>(0, 8) == List{{8, 0, 8}});
 }
 
-}  // namespace batch_runs_test
+}  // namespace batch_work_test

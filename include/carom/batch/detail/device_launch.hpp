@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "carom/core/expects.hpp"
 #include "carom/core/scalar.hpp"
 
 /// @file
-/// What nvcc calls cuda and hipcc calls hip, under one name. For other compilers there is nothing.
+/// The kernel, its launch, and what nvcc calls cuda and hipcc calls hip, under one name. For other
+/// compilers there is nothing.
 
 #if defined(__HIPCC__)
 #include <hip/hip_runtime.h>
@@ -41,27 +45,31 @@ struct CopyToDevice {
   }
 };
 
-/// The error of the launch before.
-[[nodiscard]] inline device::Error launch_error() noexcept {
-  return CAROM_DEVICE_RUNTIME(GetLastError)();
-}
-
 /// Threads of a block. They share nothing, so a block is as small as the device likes.
 inline constexpr int device_block_size = 64;
 
-/// Blocks for so many threads.
-[[nodiscard]] inline unsigned device_blocks(Index threads) noexcept {
-  return unsigned((threads + device_block_size - 1) / device_block_size);
+/// The kernel of all batches: each of its threads runs its part of a task.
+/// @tparam Task  has run(thread) and thread_count.
+template <typename Task>
+__global__ void run_task(const CAROM_GRID_CONSTANT Task task) {
+  const Index thread = Index(blockIdx.x) * device_block_size + Index(threadIdx.x);
+  if (thread < task.thread_count) task.run(thread);
 }
 
-/// Number of the thread of a kernel that calls.
-[[nodiscard]] __device__ inline Index device_thread() noexcept {
-  return Index(blockIdx.x) * device_block_size + Index(threadIdx.x);
+/// Launches a task of so many problems.
+/// @return  the error of the launch, cudaSuccess if there is none.
+/// @note  Allocates nothing and does not wait.
+template <typename Task>
+device::Error launch(const Task& task, Index problem_count, device::Stream stream) noexcept {
+  const Index threads = (std::min)(task.thread_count, problem_count);
+  const auto blocks = unsigned((threads + device_block_size - 1) / device_block_size);
+  if (blocks > 0) run_task<<<blocks, device_block_size, 0, stream>>>(task);
+  return CAROM_DEVICE_RUNTIME(GetLastError)();
 }
 
-/// Threads of a kernel that the current device runs at the same time.
-template <typename Kernel>
-[[nodiscard]] int resident_threads(const Kernel& kernel) noexcept {
+/// Threads of a kind of task that the current device runs at the same time; 0 if it does not tell.
+template <typename Task>
+[[nodiscard]] int resident_threads() noexcept {
   constexpr int threads = device_block_size;
   int device = 0, processors = 0, blocks = 0;
   bool known = CAROM_DEVICE_RUNTIME(GetDevice)(&device) == CAROM_DEVICE_RUNTIME(Success);
@@ -73,11 +81,19 @@ template <typename Kernel>
   known = known && CAROM_DEVICE_RUNTIME(DeviceGetAttribute)(&processors, wanted, device) ==
                        CAROM_DEVICE_RUNTIME(Success);
   known = known && CAROM_DEVICE_RUNTIME(OccupancyMaxActiveBlocksPerMultiprocessor)(
-                       &blocks, kernel, threads, 0) == CAROM_DEVICE_RUNTIME(Success);
+                       &blocks, run_task<Task>, threads, 0) == CAROM_DEVICE_RUNTIME(Success);
   return known ? processors * blocks * threads : 0;
 }
 
 }  // namespace detail
+
+/// Prepares a workspace on a stream; see its prepare(), whose parameters these are.
+template <typename Workspace, typename View>
+[[nodiscard]] bool prepare_on(device::Stream stream, Workspace& workspace, const View& view,
+                              int warps, void* memory, std::size_t size) {
+  return workspace.prepare(view, warps, memory, size, detail::CopyToDevice{stream});
+}
+
 }  // namespace CAROM_ABI
 }  // namespace carom
 #endif
