@@ -5,5 +5,5 @@
 
 using Scalar = CAROM_DEVICE_SCALAR;
 
-template __global__ void carom::detail::pull_back_batch_kernel<carom::FrictionLaw::CAROM_DEVICE_LAW, Scalar>(
-    const CAROM_GRID_CONSTANT carom::DeviceGradientTask<Scalar>);
+template __global__ void carom::detail::run_task(
+    const CAROM_GRID_CONSTANT carom::detail::DevicePullBack<carom::FrictionLaw::CAROM_DEVICE_LAW, Scalar>);

@@ -4,5 +4,4 @@
 
 using Scalar = CAROM_DEVICE_SCALAR;
 
-template __global__ void carom::detail::project_batch_kernel<Scalar>(
-    const CAROM_GRID_CONSTANT carom::DeviceProjectionTask<Scalar>);
+template __global__ void carom::detail::run_task(const CAROM_GRID_CONSTANT carom::DeviceProjectionTask<Scalar>);
