@@ -368,54 +368,6 @@ ContactMaterial<double> make_cushion(double stiffness, double damping) {
 
 }  // namespace
 
-TEST_CASE("step_derivative: a ball thrown against a compliant floor has its closed form",
-          "[viscoelastic][derivative][scene]") {
-  for (const double damping : {0.0, 4.0, 60.0}) {
-    for (const double stiffness : {2e3, 5e5}) {
-      const double height = 0.5, speed = 3, mass = 1, time = 0.4;
-      auto body = make_point();
-      body.gravity << -9.81, 0, 0;  // along the floor
-      ViscoelasticStepper<FreeBody<double>> stepper(body, {make_cushion(stiffness, damping)},
-                                                    {.event_tolerance = 1e-16});
-      ViscoelasticStepDerivative<FreeBody<double>> derivative(stepper);
-      FreeBodyState<double> state;
-      state.position << 0, 0, height;
-      state.velocity << 1, 0, -speed;
-      // Shorter than a half oscillation, which the stepper would not see otherwise.
-      const int steps = carom::testing::sweep(150, 400);
-      MatrixX<double> by_start = MatrixX<double>::Identity(15, 15);
-      VectorX<double> by_stiffness = VectorX<double>::Zero(15), by_damping = by_stiffness;
-      int closed = 0, opened = 0;
-      for (int i = 0; i < steps; ++i) {
-        const auto report = derivative.step(stepper, state, time / steps);
-        closed += report.closed;
-        opened += report.opened;
-        CHECK(derivative.one_sided().empty());
-        by_start = derivative.by_state() * by_start;
-        by_stiffness = derivative.by_state() * by_stiffness + derivative.by_stiffness().col(2);
-        by_damping = derivative.by_state() * by_damping + derivative.by_damping().col(2);
-      }
-      CHECK(closed == 1);
-      CHECK(opened == 1);
-      Number x(height), v(-speed), k(stiffness), b(damping);
-      int slot = 0;
-      for (Number* number : {&x, &v, &k, &b}) number->inner(slot++) = 1;
-      CHECK(fly(x, v, 1e9, Number(time), k, b, mass) == 1);
-      const double got[8] = {by_start(2, 2), by_start(2, 8), by_stiffness(2), by_damping(2),
-                             by_start(8, 2), by_start(8, 8), by_stiffness(8), by_damping(8)};
-      CAPTURE(damping, stiffness, state.position(2) - x.value, state.velocity(2) - v.value);
-      CHECK(std::abs(state.position(2) - x.value) <= by_conditioning(1e-12));
-      CHECK(std::abs(state.velocity(2) - v.value) <= by_conditioning(1e-12));
-      for (int i = 0; i < 4; ++i) {
-        CAPTURE(i, got[i], x.inner(i), got[i] - x.inner(i), got[i + 4] - v.inner(i));
-        CHECK(std::abs(got[i] - x.inner(i)) <= by_conditioning(1e-10));
-        CHECK(std::abs(got[i + 4] - v.inner(i)) <= by_conditioning(1e-10));
-      }
-      CHECK(std::abs(by_start(0, 6) - time) <= rounding(100, time));
-    }
-  }
-}
-
 namespace {
 
 /// A mass on a spring and a damper after a time, m ẍ + b ẋ + k x = f, from x = 0: where, how fast.

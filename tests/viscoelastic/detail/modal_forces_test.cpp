@@ -44,23 +44,6 @@ TEST_CASE("oscillator_functions: 1e-13 over 24 decades of stiffness and damping"
   CHECK(rows > 300);
 }
 
-TEST_CASE("oscillator_functions: one mass on a spring-damper", "[viscoelastic][golden]") {
-  for (const auto& line : read_numbers("viscoelastic_scalar.txt")) {
-    const auto& v = line.numbers;
-    const double mass = v[0], stiffness = v[1], damping = v[2], t = v[3];
-    const auto o = oscillator_functions(stiffness / mass * t * t, damping / mass * t);
-    double power = t;
-    for (std::size_t k = 0; k < 4; ++k, power *= t) {
-      CAPTURE(line.name, k);
-      CHECK(std::abs(o.f[k] * power - v[7 + k]) <= rounding(500, 1.0) * std::abs(v[7 + k]));
-    }
-    CHECK(std::abs(o.slope - v[11]) <= rounding(500, 1.0));
-    const double place =
-        (o.slope + damping / mass * t * o.f[0]) * v[4] + t * o.f[0] * v[5] + t * t * o.f[1] * v[6];
-    CHECK(std::abs(place - v[12]) <= rounding(500, 1.0) * std::abs(v[4]));
-  }
-}
-
 TEMPLATE_TEST_CASE("oscillator_functions: recursion, sign and limits", "[viscoelastic][law]", float,
                    double) {
   using Scalar = TestType;
