@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scenes/viscoelastic_box.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "support/box_body.hpp"
 #include "support/catch.hpp"
-#include "support/number_file.hpp"
 #include "support/tolerance.hpp"
 
 #include "scenes/spring_contact.hpp"
@@ -16,11 +13,11 @@ namespace viscoelastic_box_test {
 
 using carom::testing::by_settling, carom::testing::by_step, carom::testing::clearly;
 
-using carom::FreeBody, carom::FreeBodyState, carom::Index, carom::SlipLaw, carom::VectorX;
+using carom::FreeBody, carom::FreeBodyState, carom::Index, carom::SlipLaw;
 using carom::examples::box_distance, carom::examples::BoxScene;
 using carom::examples::make_resting_box, carom::examples::make_viscoelastic_box;
 using carom::examples::SpringContact, carom::examples::SpringIntegrator;
-using carom::testing::energy_of, carom::testing::read_numbers, carom::testing::rounding;
+using carom::testing::energy_of, carom::testing::rounding;
 
 namespace {
 
@@ -38,19 +35,6 @@ FreeBodyState<double> after(BoxScene kind, double duration, int steps) {
 }
 
 }  // namespace
-
-TEST_CASE("viscoelastic_box: golden states of the pushed and the spun box", "[scenes][golden]") {
-  for (const auto& line : read_numbers("box_steps.txt")) {
-    const int steps = int(line.numbers[0]);
-    const auto state =
-        after(line.name == "push" ? BoxScene::push : BoxScene::spin, 0.005 * steps, steps);
-    const Eigen::Map<const VectorX<double>> expected(line.numbers.data() + 1, 9);
-    CAPTURE(line.name, steps);
-    CHECK((state.position - expected.head<3>()).norm() <= by_step(1e-9));
-    CHECK((state.velocity - expected.segment<3>(3)).norm() <= by_step(1e-9));
-    CHECK((state.rate - expected.tail<3>()).norm() <= by_step(2e-8));
-  }
-}
 
 TEST_CASE("viscoelastic_box: stick, push and drop converge to the differential equation",
           "[scenes][oracle]") {
@@ -178,26 +162,6 @@ TEST_CASE("viscoelastic_box: dropped, it loses energy and comes to rest", "[scen
   CHECK(std::abs(state.position(2) - (0.1 - weight / 4e5)) <= by_settling(1e-5));
   CHECK(state.velocity.norm() <= by_settling(1e-3));
   CHECK(state.position(0) > 0.02);
-}
-
-TEST_CASE("viscoelastic_box: rest and push over all stiffnesses, ratios and steps",
-          "[.][slow][scenes][law]") {
-  for (int decade = 3; decade <= 10; ++decade) {
-    const double stiffness = std::pow(10.0, decade);
-    for (const double ratio : {0.05, 0.2, 0.7, 1.0, 2.0}) {
-      for (const double dt : {2.5e-4, 1e-3, 1e-2}) {
-        const double damping = 2 * ratio * std::sqrt(stiffness * 10 / 4);
-        const auto scene = make_resting_box(stiffness, damping);
-        auto stepper = scene.stepper();
-        auto state = scene.state;
-        stepper.system().force(0) = 30;  // below 49 N
-        for (int k = 0; k < 2000; ++k) REQUIRE(stepper.step(state, dt).converged());
-        CAPTURE(stiffness, ratio, dt);
-        CHECK(std::abs(state.position(0)) <= 2 * 30 / stiffness);
-        for (Index i = 0; i < 4; ++i) CHECK(stepper.active(i));
-      }
-    }
-  }
 }
 
 }  // namespace viscoelastic_box_test

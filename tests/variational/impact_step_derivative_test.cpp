@@ -41,25 +41,6 @@ struct ThrownAtWall : Thrown<Scalar> {
   }
 };
 
-/// A ball without friction between four cushions.
-struct Pool {
-  using scalar_type = double;
-  double width = 2.54, height = 1.27, mass = 0.17;
-  [[nodiscard]] Index size() const { return 2; }
-  [[nodiscard]] Index gap_count() const { return 4; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return mass / 2 * (v(0) * v(0) + v(1) * v(1));
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = q(0);
-    out(1) = width - q(0);
-    out(2) = q(1);
-    out(3) = height - q(1);
-  }
-};
-
 /// A unit mass under gravity in a round bowl with a bump in the middle.
 struct InBowl {
   using scalar_type = double;
@@ -448,78 +429,6 @@ TEST_CASE("impact_step_derivative: a throw against a wall has a closed form",
         const double exact = expected[row].slope[std::size_t(column)];
         CAPTURE(steps, row, column, found, exact);
         CHECK(std::abs(found - exact) <= by_solver(1e-10) * (std::max)(1.0, std::abs(exact)));
-      }
-    }
-  }
-}
-
-namespace {
-
-/// Where a ball between two cushions is at a time, and how fast: the flight to the first cushion,
-/// then as many times across as there is time for.
-template <typename Number>
-std::array<Number, 2> between_cushions(Number x, Number v, Number e, double width, double time,
-                                       int& cushions) {
-  Number left(time);
-  while (true) {
-    const Number ahead = (v.value > 0 ? Number(width) - x : -x) / v;
-    if (ahead.value > left.value) return {x + v * left, v};
-    left -= ahead;
-    x = Number(v.value > 0 ? width : 0.0);
-    v = -e * v;
-    ++cushions;
-  }
-}
-
-}  // namespace
-
-TEST_CASE("impact_step_derivative: a pool shot over five cushions has a closed form",
-          "[variational][oracle]") {
-  const Pool pool;
-  const double x0 = 0.4, y0 = 0.3, vx0 = 1.9, vy0 = 1.3, end = 3.6;
-  for (const double e0 : {1.0, 0.93}) {
-    using Number = Dual<double, 5>;
-    int cushions = 0;
-    const auto e = Number::variable(e0, 4);
-    const auto along = between_cushions(Number::variable(x0, 0), Number::variable(vx0, 2), e,
-                                        pool.width, end, cushions);
-    const auto across = between_cushions(Number::variable(y0, 1), Number::variable(vy0, 3), e,
-                                         pool.height, end, cushions);
-    REQUIRE(cushions == 5);
-    const Number expected[4] = {along[0], across[0], along[1], across[1]};
-
-    ImpactStepper<Pool, RestitutionImpact<double>> stepper(pool, RestitutionImpact<double>(e0));
-    ImpactStepDerivative derivative(stepper);
-    auto state = stepper.make_state(numbers<double>({x0, y0}), numbers<double>({vx0, vy0}));
-    MatrixX<double> total = MatrixX<double>::Identity(4, 4);
-    VectorX<double> by_restitution = VectorX<double>::Zero(4);
-    int impacts = 0;
-    const int steps = 90;
-    for (int k = 0; k < steps; ++k) {
-      const auto report = derivative.step(stepper, state, end / steps);
-      REQUIRE(report.usable());
-      CHECK(report.one_sided == 0);
-      impacts += report.impacts;
-      total = derivative.matrix() * total;
-      by_restitution = derivative.matrix() * by_restitution + derivative.by_restitution();
-    }
-    CHECK(impacts == 5);
-    for (Index row = 0; row < 4; ++row) {
-      const double size = row < 2 ? 1 : pool.mass;
-      for (Index column = 0; column < 5; ++column) {
-        const double found = column == 4 ? by_restitution(row) / size
-                                         : total(row, column) / size * (column < 2 ? 1 : pool.mass);
-        const double exact = expected[row].slope[std::size_t(column)];
-        CAPTURE(e0, row, column, found, exact);
-        CHECK(std::abs(found - exact) <= by_solver(1e-10) * (std::max)(1.0, std::abs(exact)));
-      }
-    }
-    // Without losses the table unfolds: signs flip, and distance grows with time alone.
-    if (e0 == 1.0) {
-      for (Index axis : {0, 1}) {
-        const double sign = total(axis, axis) > 0 ? 1 : -1;
-        CHECK(std::abs(total(axis, axis) - sign) <= by_solver(1e-10));
-        CHECK(std::abs(total(axis, axis + 2) * pool.mass - sign * end) <= by_solver(1e-10));
       }
     }
   }

@@ -14,14 +14,12 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
-#include "scenes/knocking_pendula.hpp"
-
 namespace impact_stepper_test {
 
 using namespace carom::testing;
 using carom::ImpactResolver, carom::ImpactStepOptions, carom::ImpactStepper, carom::Index;
 using carom::MechanicalState, carom::PlasticImpact, carom::RestitutionImpact, carom::SolveStatus;
-using carom::VectorX, carom::examples::KnockingPendula;
+using carom::VectorX;
 
 namespace {
 
@@ -139,50 +137,6 @@ TEST_CASE("impact_stepper: a mass slides down a ball and leaves at two thirds of
   }
 }
 
-TEST_CASE("impact_stepper: Galperin's balls count the digits of pi", "[variational][oracle]") {
-  // A wall, a mass 1 at rest at 1 and a mass 100^k at 2 with velocity -1.
-  const int expected[] = {3, 31, 314};
-  double mass = 1;
-  for (int k = 0; k < 3; ++k, mass *= 100) {
-    for (const double h : {0.01, 1.0}) {
-      ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, mass}, true});
-      MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({0, -mass})};
-      const double energy = stepper.energy(state);
-      Index reflections = 0;
-      bool plastic = false;
-      while (state.time < 10) {
-        const auto report = stepper.step(state, h);
-        REQUIRE(report.converged());
-        reflections += report.reflections;
-        plastic = plastic || report.plastic;
-      }
-      CAPTURE(k, h);
-      CHECK(reflections == expected[k]);
-      CHECK_FALSE(plastic);
-      CHECK(std::abs(stepper.energy(state) / energy - 1) <= rounding(65536, 1.0));
-    }
-  }
-}
-
-TEST_CASE("impact_stepper: the cradle passes the blow on at once", "[variational][example]") {
-  // Three equal balls touch, a fourth strikes: the last one leaves with all of it.
-  ImpactStepper<MassesOnLine> stepper(MassesOnLine{{1, 1, 1, 1}, false});
-  MechanicalState<double> state{0, numbers<double>({-1, 0, 0, 0}), numbers<double>({1, 0, 0, 0})};
-  int impacts = 0;
-  Index reflections = 0;
-  for (int k = 0; k < 15; ++k) {
-    const auto report = stepper.step(state, 0.1);
-    REQUIRE(report.converged());
-    impacts += report.impacts;
-    reflections += report.reflections;
-  }
-  CHECK(impacts == 1);
-  CHECK(reflections == 3);
-  CHECK(std::abs(state.q(3) - 0.5) <= rounding(8192, 1.0));
-  CHECK(std::abs(state.momentum(3) - 1) <= rounding(8192, 1.0));
-  CHECK(state.momentum.head(3).norm() <= rounding(8192, 1.0));
-}
-
 TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
   // v = (2, 0, -1) at touch: propagative (-1, 0, 2), Generalized Reflections (-4/3, 2/3, 5/3).
   const auto after = [](auto law) {
@@ -231,25 +185,6 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
   // The potential is a parabola, which the midpoint rule keeps.
   // Rounding of hundreds of impacts, which grows with each.
   CHECK(worst < by_conditioning(1e-9));
-}
-
-TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials bend",
-          "[variational][law]") {
-  // Finishing the step keeps the error of the smooth motion, of the order of h²/24; restarting it
-  // at each impact does not, see scenes/knocking_pendula_test.cpp.
-  ImpactStepper<KnockingPendula> stepper({});
-  MechanicalState<double> state{0, numbers<double>({-1, 0.3}), numbers<double>({0.3, 0.5})};
-  const double start = stepper.energy(state);
-  int impacts = 0;
-  double worst = 0;
-  while (impacts < 400) {
-    const auto report = stepper.step(state, 0.05);
-    REQUIRE(report.converged());
-    impacts += report.impacts;
-    worst = std::max(worst, std::abs(stepper.energy(state) - start));
-  }
-  // h²/24 of energies near 1.
-  CHECK(worst < by_step(1e-4));
 }
 
 TEST_CASE("impact_stepper: constraints hold while a contact strikes", "[variational][law]") {

@@ -8,16 +8,8 @@
 
 namespace mechanical_state_test {
 
-using carom::ImpactStepper, carom::MechanicalState;
+using carom::ImpactStepper;
 using carom::testing::DoublePendulum, carom::testing::numbers;
-
-TEMPLATE_TEST_CASE("mechanical_state: a fresh state is empty and at time zero",
-                   "[variational][example]", float, double) {
-  const MechanicalState<TestType> state;
-  CHECK(state.time == 0);
-  CHECK(state.q.size() == 0);
-  CHECK(state.momentum.size() == 0);
-}
 
 TEST_CASE("mechanical_state: a stepper makes the momentum of a velocity",
           "[variational][example]") {

@@ -10,17 +10,6 @@ namespace planar_body_test {
 
 using carom::check_bodies, carom::PlanarBody;
 
-TEMPLATE_TEST_CASE("planar_body: a fresh body is a point of one kilogram at the base",
-                   "[variational][example]", float, double) {
-  const PlanarBody<TestType> body;
-  CHECK(body.parent == -1);
-  CHECK(body.mass == 1);
-  CHECK(body.inertia == 0);
-  CHECK(body.centre.isZero(0));
-  CHECK(body.hinge.isZero(0));
-  CHECK(check_bodies(std::vector{body}).empty());
-}
-
 TEST_CASE("planar_body: bad bodies are named", "[variational][input]") {
   const auto fault = [](auto spoil) {
     std::vector<PlanarBody<double>> bodies(3);

@@ -161,9 +161,8 @@ TEST_CASE("planar_tree: a hinged rod swings as a pendulum", "[variational][oracl
   CHECK(std::abs(angle + 0.946862453256) < by_step(3e-6));  // 0.3285 (10/4000)²
 }
 
-TEMPLATE_TEST_CASE("planar_tree: chains keep their energy to order 2", "[variational][law]", float,
-                   double) {
-  using Scalar = TestType;
+TEST_CASE("planar_tree: chains keep their energy to order 2", "[variational][law]") {
+  using Scalar = double;
   for (const Index links : {1, 2, 5, 10}) {
     VariationalStepper<PlanarTree<Scalar>> stepper(chain<Scalar>(links));
     VectorX<Scalar> q = VectorX<Scalar>::Zero(links), v = VectorX<Scalar>::Zero(links);

@@ -6,16 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 #include "carom/linalg/detail/second_order.hpp"
 #include "carom/variational/detail/evaluators.hpp"
-#include "carom/variational/planar_tree.hpp"
 #include "carom/variational/stepper.hpp"
 
 #include "support/catch.hpp"
@@ -23,68 +19,12 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
-namespace screw_test {
-
-using carom::Index, carom::SquareMatrix, carom::Vector3, carom::detail::Screw;
-using carom::detail::SpatialInertia, carom::testing::rounding;
-
-namespace {
-
-/// Numbers in [−1, 1] that repeat nowhere in a test.
-struct Numbers {
-  double at = 0.37;
-  double next() {
-    at = 3.99 * at * (1 - at);
-    return 2 * at - 1;
-  }
-  Screw<double> screw() {
-    Screw<double> s;
-    for (Index i = 0; i < 3; ++i) {
-      s.angular(i) = next();
-      s.linear(i) = next();
-    }
-    return s;
-  }
-};
-
-}  // namespace
-
-TEST_CASE("screw: the power of a momentum stays when both are moved by a twist",
-          "[variational][law]") {
-  Numbers numbers;
-  for (int round = 0; round < 50; ++round) {
-    const Screw<double> a = numbers.screw(), b = numbers.screw(), p = numbers.screw();
-    CAPTURE(round);
-    // d/dt (b·p) = (a × b)·p + b·(a ×* p) = 0
-    CHECK(std::abs(a.cross(b).dot(p) + b.dot(a.cross_momentum(p))) <= rounding(64, 4.0));
-    CHECK(std::abs(a.cross(b).dot(p) + b.cross(a).dot(p)) <= rounding(64, 4.0));
-  }
-}
-
-TEST_CASE("screw: an inertia is symmetric and adds up", "[variational][law]") {
-  Numbers numbers;
-  SpatialInertia<double> one;
-  one.mass = 2;
-  one.moment << 0.3, -0.1, 0.7;
-  one.turning << 2, 0.1, -0.2, 0.1, 3, 0.3, -0.2, 0.3, 4;
-  SpatialInertia<double> both = one;
-  both += one;
-  for (int round = 0; round < 50; ++round) {
-    const Screw<double> a = numbers.screw(), b = numbers.screw();
-    CAPTURE(round);
-    CHECK(std::abs(a.dot(one * b) - b.dot(one * a)) <= rounding(64, 10.0));
-    CHECK(std::abs(a.dot(both * b) - 2 * a.dot(one * b)) <= rounding(64, 10.0));
-  }
-}
-
-}  // namespace screw_test
-
 namespace spatial_tree_test {
 
 using namespace carom::testing;
 using carom::append_floating_body, carom::Index, carom::JointKind, carom::LagrangianDerivatives;
-using carom::LagrangianEvaluator, carom::MatrixX, carom::PlanarTree, carom::SpatialBody;
-using carom::SpatialTree, carom::SpatialTreeOptions, carom::VariationalStepper, carom::VectorX;
+using carom::LagrangianEvaluator, carom::MatrixX, carom::SpatialBody;
+using carom::SpatialTree, carom::VariationalStepper, carom::VectorX;
 using Point = carom::Vector3<double>;
 using Matrix = carom::SquareMatrix<double, 3>;
 
@@ -313,76 +253,6 @@ TEST_CASE("spatial_tree: float numbers agree with double ones", "[variational][o
   }
 }
 
-TEST_CASE("spatial_tree: a planar tree is a special case", "[variational][oracle]") {
-  using P = carom::Vector<double, 2>;
-  const std::vector<carom::PlanarBody<double>> planar = {{-1, P(0.4, 0.1), P(0.3, 0.1), 1.5, 0.2},
-                                                         {0, P(1, -0.2), P(0.5, 0), 0.7, 0.05},
-                                                         {0, P(-0.4, 0.3), P(0.2, -0.3), 0.4, 0.03},
-                                                         {2, P(0.6, 0), P(0.1, 0.2), 0.9, 0.1}};
-  for (const bool floating : {false, true}) {
-    carom::PlanarTreeOptions<double> options;
-    options.gravity << 1, -9.81;
-    options.floating = floating;
-    const PlanarTree<double> flat(planar, options);
-    std::vector<SpatialBody<double>> bodies;
-    const Index base = floating ? 2 : 0;
-    for (Index i = 0; i < base; ++i) {
-      bodies.push_back(SpatialBody<double>::link(i - 1, JointKind::prismatic, Point::Unit(i)));
-    }
-    for (const auto& body : planar) {
-      SpatialBody<double> b;
-      b.parent = body.parent < 0 ? base - 1 : base + body.parent;
-      // Where it floats, the planar tree takes the first hinge to be at the base's place.
-      const bool at_base = body.parent < 0 && floating;
-      b.place << (at_base ? 0 : body.hinge(0)), (at_base ? 0 : body.hinge(1)), 0;
-      b.centre << body.centre(0), body.centre(1), 0;
-      b.mass = body.mass;
-      b.inertia.diagonal() << 0.6 * body.inertia, 0.7 * body.inertia, body.inertia;
-      bodies.push_back(b);
-    }
-    const SpatialTree<double> tree(bodies, {Point(1, -9.81, 0)});
-    std::mt19937 generator(11);
-    for (int run = 0; run < 10; ++run) {
-      const auto q = draw(generator, tree.size()), v = draw(generator, tree.size());
-      auto a = derivatives(tree, q, v);
-      LagrangianDerivatives<double> b;
-      b.resize(tree.size());
-      flat.write_lagrangian_curvature(q, v, 0, b);
-      if (!floating) a.value -= tree.mass() * P(1, -9.81).dot(planar[0].hinge);  // their zero
-      const auto d = difference(a, b);
-      CAPTURE(floating, run, d.value, d.by_q, d.by_v, d.by_qq, d.by_qv, d.by_vv);
-      CHECK(d.worst() <= rounding(200, 1.0));
-    }
-  }
-}
-
-TEST_CASE("spatial_tree: slopes are those of differences of values", "[variational][derivative]") {
-  std::mt19937 generator(3);
-  const Index n = 7;
-  const SpatialTree<double> tree(random_tree(generator, n));
-  const auto q = draw(generator, n), v = draw(generator, n);
-  const auto at = derivatives(tree, q, v);
-  const double h = 1e-5;
-  for (Index j = 0; j < n; ++j) {
-    for (const bool by_speed : {false, true}) {
-      auto q_a = q, q_b = q, v_a = v, v_b = v;
-      (by_speed ? v_a : q_a)(j) += h;
-      (by_speed ? v_b : q_b)(j) -= h;
-      const auto a = derivatives(tree, q_a, v_a), b = derivatives(tree, q_b, v_b);
-      CAPTURE(j, by_speed);
-      const double scale = 1 + at.by_qq.norm() + at.by_vv.norm();
-      CHECK(std::abs((a.value - b.value) / (2 * h) - (by_speed ? at.by_v : at.by_q)(j)) <
-            by_differences(1e-8) * scale);
-      const VectorX<double> by_q = (a.by_q - b.by_q) / (2 * h), by_v = (a.by_v - b.by_v) / (2 * h);
-      const VectorX<double> qv = at.by_qv.row(j);
-      // What the central differences are good for.
-      CHECK((by_q - (by_speed ? at.by_qv : at.by_qq).col(j)).norm() < by_differences(1e-8) * scale);
-      CHECK((by_v - (by_speed ? VectorX<double>(at.by_vv.col(j)) : qv)).norm() <
-            by_differences(1e-8) * scale);
-    }
-  }
-}
-
 TEST_CASE("spatial_tree: numbers with slopes go through, masses and all",
           "[variational][derivative]") {
   using Number = carom::SecondOrder<double>;
@@ -542,26 +412,6 @@ TEST_CASE("spatial_tree: a free tree keeps its momenta and its energy", "[variat
   }
   CHECK(drift[0] / drift[1] == Approx(4).epsilon(0.05));
   CHECK(swing[0] / swing[1] == Approx(4).epsilon(0.05));
-}
-
-TEST_CASE("spatial_tree: a free symmetric top precesses at L/A", "[variational][oracle]") {
-  // Spin axis: the body's x. Angular momentum along z, nose down by `pitch`: yaw and roll turn
-  // evenly, and even motions are what the midpoint rule keeps exactly.
-  const double across = 2, along = 0.8, momentum = 3, pitch = 0.5;
-  VariationalStepper<SpatialTree<double>> stepper(floating_body(Point(along, across, across), 1.5));
-  const double yaw_rate = momentum / across;
-  const double spin = -momentum * std::sin(pitch) / along;  // about the body's x
-  const double roll_rate = spin + yaw_rate * std::sin(pitch);
-  VectorX<double> q(6), v(6);
-  q << 0, 0, 0, 0, pitch, 0;
-  v << 1, 0, 0, yaw_rate, 0, roll_rate;
-  auto state = stepper.make_state(q, v);
-  CHECK(std::abs(state.momentum(3) - momentum) <= rounding(64, 1.0));
-  for (int k = 0; k < 500; ++k) REQUIRE(stepper.step(state, 0.02).converged());
-  CHECK(std::abs(state.q(3) - 10 * yaw_rate) < by_solver(1e-10));
-  CHECK(std::abs(state.q(4) - pitch) <= rounding(65536, 1.0));
-  CHECK(std::abs(state.q(5) - 10 * roll_rate) < by_solver(1e-10));
-  CHECK(std::abs(state.q(0) - 10) <= rounding(8192, 1.0));
 }
 
 TEST_CASE("spatial_tree: a heavy top precesses steadily", "[variational][oracle]") {

@@ -15,7 +15,7 @@
 namespace stepper_test {
 
 using namespace carom::testing;
-using carom::Index, carom::MatrixX, carom::Quadrature, carom::SolveStatus, carom::StepOptions;
+using carom::Index, carom::Quadrature, carom::SolveStatus;
 using carom::VariationalStepper, carom::VectorX;
 
 namespace {
@@ -52,10 +52,9 @@ TEMPLATE_TEST_CASE("stepper: free fall is exact for any step", "[variational][ex
   }
 }
 
-TEMPLATE_TEST_CASE(
-    "stepper: the oscillator turns by tan(Omega h/2) = omega h/2 and keeps its energy",
-    "[variational][oracle]", float, double) {
-  using Scalar = TestType;
+TEST_CASE("stepper: the oscillator turns by tan(Omega h/2) = omega h/2 and keeps its energy",
+          "[variational][oracle]") {
+  using Scalar = double;
   const Oscillator<Scalar> system{Scalar(2), Scalar(18)};  // omega = 3
   for (const double h : {0.1, 0.5, 3.0}) {
     VariationalStepper<Oscillator<Scalar>> stepper(system);
@@ -108,51 +107,6 @@ TEST_CASE("stepper: the pendulum's energy stays within h²/24", "[variational][l
   CHECK(std::abs(highest - 4.166625e-6) < by_step(1e-9));
 }
 
-TEST_CASE("stepper: over a million steps the pendulum's energy does not drift",
-          "[variational][law][.slow]") {
-  VariationalStepper<Pendulum<double>> stepper(Pendulum<double>{});
-  auto state = stepper.make_state(numbers<double>({std::numbers::pi / 2}), numbers<double>({0}));
-  double lowest = 0, highest = 0;
-  for (int k = 0; k < 1'000'000; ++k) {
-    static_cast<void>(stepper.step(state, 0.01));
-    const double energy = state.momentum(0) * state.momentum(0) / 2 - std::cos(state.q(0));
-    lowest = std::min(lowest, energy);
-    highest = std::max(highest, energy);
-  }
-  CHECK(lowest > -rounding(50000, 1.0));
-  // The step at the peak is off it by up to half a step.
-  CHECK(std::abs(highest - 4.166625e-6) < by_step(1e-10));
-}
-
-TEST_CASE("stepper: the pendulum's period is 7.416298709205", "[variational][oracle]") {
-  // Crossings of q = 0 downwards, interpolated; Richardson takes the h² term away.
-  const auto period = [](double h) {
-    VariationalStepper<Pendulum<double>> stepper(Pendulum<double>{});
-    auto state = stepper.make_state(numbers<double>({std::numbers::pi / 2}), numbers<double>({0}));
-    double first = 0;
-    for (int crossings = 0;;) {
-      const auto before = state;
-      static_cast<void>(stepper.step(state, h));
-      if (!(before.q(0) > 0 && state.q(0) <= 0)) continue;
-      // Cubic Hermite through both ends by Newton; the velocity is the momentum.
-      double s = before.q(0) / (before.q(0) - state.q(0));
-      for (int k = 0; k < 5; ++k) {
-        const double a = before.q(0), b = state.q(0), m = h * before.momentum(0),
-                     n = h * state.momentum(0);
-        const double f = a + s * (m + s * (3 * (b - a) - 2 * m - n + s * (2 * (a - b) + m + n)));
-        const double df = m + s * (2 * (3 * (b - a) - 2 * m - n) + s * 3 * (2 * (a - b) + m + n));
-        s -= f / df;
-      }
-      const double t = before.time + s * h;
-      if (++crossings == 2) return t - first;
-      first = t;
-    }
-  };
-  const double coarse = period(0.02), fine = period(0.01);
-  // What the extrapolation leaves: the term in h⁴.
-  CHECK(std::abs((4 * fine - coarse) / 3 - 7.416298709205) < by_step(5e-8));
-}
-
 TEST_CASE("stepper: Kepler's ellipse keeps its angular momentum", "[variational][law]") {
   // Eccentricity .6, semi-axis 1, from the pericentre.
   VariationalStepper<Kepler<double>> stepper(Kepler<double>{});
@@ -167,8 +121,8 @@ TEST_CASE("stepper: Kepler's ellipse keeps its angular momentum", "[variational]
   CHECK(worst <= rounding(64, 1.0));
 }
 
-TEMPLATE_TEST_CASE("stepper: steps back undo steps", "[variational][law]", float, double) {
-  using Scalar = TestType;
+TEST_CASE("stepper: steps back undo steps", "[variational][law]") {
+  using Scalar = double;
   for (const auto& rule : {Quadrature<Scalar>::midpoint(), Quadrature<Scalar>::verlet(),
                            Quadrature<Scalar>::symmetric_rectangle(Scalar(0.3))}) {
     VariationalStepper<DoublePendulum<Scalar>> stepper(DoublePendulum<Scalar>{}, {rule});

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "carom/variational/impact_stepper.hpp"
 
@@ -15,28 +14,6 @@ namespace sliding_problem_test {
 
 using carom::Index, carom::SlidingProblem, carom::Vector, carom::VectorX;
 using carom::testing::rounding;
-
-TEMPLATE_TEST_CASE("sliding_problem: a contact sticks or slides against its slip",
-                   "[variational][example]", float, double) {
-  using Scalar = TestType;
-  const Scalar close = 64 * std::numeric_limits<Scalar>::epsilon();
-  SlidingProblem<Scalar> problem;
-  problem.prepare(1);
-  problem.response << 2, 0, 0, 2;
-  problem.slip << Scalar(0.6), Scalar(-0.8);
-  problem.friction << Scalar(0.5);
-  problem.normal << 2;
-  REQUIRE(problem.solve(1).converged());
-  CHECK(std::abs(problem.impulse(0) + Scalar(0.3)) < close);
-  CHECK(std::abs(problem.impulse(1) - Scalar(0.4)) < close);
-  problem.normal << Scalar(0.5);
-  REQUIRE(problem.solve(1).converged());
-  CHECK(std::abs(problem.impulse(0) + Scalar(0.15)) < close);
-  CHECK(std::abs(problem.impulse(1) - Scalar(0.2)) < close);
-  problem.normal << -1;
-  REQUIRE(problem.solve(1).converged());
-  CHECK(problem.impulse.norm() == 0);
-}
 
 TEST_CASE("sliding_problem: nothing takes more energy", "[variational][oracle]") {
   SlidingProblem<double> problem;

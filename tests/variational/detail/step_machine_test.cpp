@@ -2,9 +2,7 @@
 #include "carom/variational/detail/step_machine.hpp"
 
 #include <cmath>
-#include <limits>
 
-#include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve.hpp"
 
 #include "support/catch.hpp"
@@ -48,7 +46,7 @@ namespace step_machine_test {
 
 using namespace carom::testing;
 using carom::ImpactResolver, carom::ImpactStepOptions, carom::ImpactStepReport;
-using carom::MechanicalState, carom::PlasticImpact, carom::SolveStatus, carom::StepMachine;
+using carom::MechanicalState, carom::SolveStatus, carom::StepMachine;
 
 namespace {
 
@@ -62,50 +60,6 @@ struct Corridor : OnLine {
 };
 
 }  // namespace
-
-TEST_CASE("step_machine: a step without contact is one flight", "[variational][example]") {
-  StepMachine<BouncingBall<double>, ImpactResolver<double>> machine({10}, ImpactResolver<double>(),
-                                                                    {});
-  MechanicalState<double> state{0, numbers<double>({5}), numbers<double>({0})};
-  machine.start_step();
-  ImpactStepReport<double> report;
-  REQUIRE(machine.run(state, 0.1, report));
-  CHECK(report.status == SolveStatus::converged);
-  CHECK(report.solves == 1);
-  CHECK(report.impacts == 0);
-  CHECK(std::abs(state.q(0) - 4.95) <= rounding(8, 5.0));
-}
-
-TEST_CASE("step_machine: flights and impacts alternate until the step is over",
-          "[variational][oracle]") {
-  // Speed 4 between walls 1 apart, from the middle: walls at t = 1/8, 3/8, 5/8, 7/8.
-  StepMachine<Corridor, ImpactResolver<double>> machine({}, ImpactResolver<double>(), {});
-  MechanicalState<double> state{0, numbers<double>({0.5}), numbers<double>({4})};
-  machine.start_step();
-  ImpactStepReport<double> report;
-  REQUIRE(machine.run(state, 0.2, report));
-  REQUIRE(machine.run(state, 0.2, report));
-  CHECK(report.impacts == 2);
-  REQUIRE(machine.events().size() == 2);
-  CHECK(std::abs(machine.events()[0].time - 0.125) <= rounding(1 << 16, 1.0));  // the root's share
-  CHECK(std::abs(machine.events()[1].time - 0.375) <= rounding(1 << 16, 1.0));
-  CHECK(std::abs(state.q(0) - 0.1) <= rounding(1 << 18, 1.0));
-}
-
-TEST_CASE("step_machine: a contact at rest is held, and go_back releases it",
-          "[variational][example]") {
-  StepMachine<BouncingBall<double>, PlasticImpact<double>> machine({10}, PlasticImpact<double>(),
-                                                                   {});
-  MechanicalState<double> state{0, numbers<double>({0}), numbers<double>({0})};
-  machine.start_step();
-  ImpactStepReport<double> report;
-  REQUIRE(machine.run(state, 0.1, report));
-  CHECK(machine.held().size() == 1);
-  CHECK(std::abs(machine.held_impulses()(0) - 1) <= rounding(8, 1.0));  // weight × h
-  machine.go_back();
-  CHECK(machine.held().empty());
-  CHECK(machine.held_impulses()(0) == 0);
-}
 
 TEST_CASE("step_machine: a run that fails says why", "[variational][edge]") {
   ImpactStepOptions<double> options;
