@@ -26,7 +26,7 @@ using carom::testing::by_solver;
 using carom::testing::clearly;
 using carom::testing::rounding;
 
-using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
+using carom::Index, carom::SapSolver;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
 using carom::testing::draw_constrained, carom::testing::draw_velocity;
 using carom::testing::sweep, carom::testing::VectorSource, carom::testing::WorstCase;
@@ -163,23 +163,6 @@ TEST_CASE("block_view: a certificate bounds the error of any answer and names th
   for (const WorstCase* law : {&bound, &gap, &violated}) law->check(40);
 }
 
-TEST_CASE("block_view: the worst of independent ones is named", "[contact][solvers][example]") {
-  ContactProblem<double> problem(0.01);
-  for (int b = 0; b < 3; ++b)
-    problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Ones());
-  problem.add_contact(0, Eigen::Matrix3d::Identity(), {.gap = 0, .stiffness = 1e4});
-  carom::WeightedBlock<double> law;
-  law.set = carom::free_impulses<double>(3);
-  problem.add_constraint(1, Eigen::Matrix3d::Identity(), law);
-  problem.add_constraint(2, Eigen::Matrix3d::Identity(), law);
-  const auto solution = carom::solve_contact(problem);
-  for (const Index block : {1, 2}) {
-    Eigen::VectorXd wrong = solution.impulse;
-    wrong(3 * block + 1) += 0.1;
-    CHECK(certify(problem, solution.velocity, wrong).worst_block == block);
-  }
-}
-
 TEST_CASE("block_view: the order of blocks does not matter", "[contact][solvers][law]") {
   WorstCase same("bitwise equal velocities and impulses");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
@@ -207,22 +190,6 @@ TEST_CASE("block_view: the order of blocks does not matter", "[contact][solvers]
     same.see_holds(equal);
   });
   same.check(40);
-}
-
-TEST_CASE("block_view: float follows double", "[contact][solvers][oracle]") {
-  WorstCase near("velocity in float");
-  for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
-    const auto exact =
-        carom::solve_contact(build(raw), carom::SapOptions<double>{.tolerance = 1e-12});
-    const auto problem = build<float>(raw);
-    SapSolver<float> solver({.tolerance = 1e-5f});
-    Eigen::VectorXf velocity = guess.cast<float>();
-    const auto report = solver.solve(problem, velocity);
-    CHECK(report.residual <= by_solver(1e-4f));
-    near.see((velocity.cast<double>() - exact.velocity).norm(),
-             by_solver(1e-3) * (1 + exact.velocity.norm()));
-  });
-  near.check(40);
 }
 
 TEST_CASE(

@@ -32,36 +32,6 @@ WeightedBlock<double> held(int rows) {
 
 }  // namespace
 
-TEST_CASE("block_reading: a problem keeps what it was given", "[contact][example]") {
-  auto problem = two_bodies();
-  const MatrixXd first = MatrixXd::Random(4, 3), second = MatrixXd::Random(4, 7);
-  CHECK(problem.add_constraint(0, first.topRows(1), held(1)) == 0);
-  CHECK(problem.add_constraint(1, second, 0, first, held(4)) == 1);
-  CHECK(problem.add_contact(0, Matrix3d::Identity(), {.gap = 0, .stiffness = 1e4}) == 2);
-  CHECK(problem.block_count() == 3);
-  CHECK(problem.impulse_count() == 8);
-  CHECK(problem.part_count() == 4);
-  CHECK(problem.first_row(1) == 1);
-  CHECK(problem.first_row(2) == 5);
-  CHECK(problem.rows(1) == 4);
-  CHECK(problem.side_count(0) == 1);
-  CHECK(problem.side_body(1, 0) == 1);
-  CHECK(problem.side_body(1, 1) == 0);
-  CHECK(problem.jacobian(1, 1) == first);
-  CHECK(problem.jacobian(1, 0) == second);
-  CHECK(problem.other_block(1).whitened_columns(1) == first.transpose() / 2);
-  CHECK(problem.friction_contact_count() == 1);
-  CHECK(problem.is_friction_contact(2));
-  WeightedBlock<double> softer = held(4);
-  softer.regularization *= 3;
-  problem.set_law(1, softer);
-  CHECK(problem.law(1).regularization.head<4>() == softer.regularization.head<4>());
-  CHECK(problem.law(0).regularization == held(1).regularization);
-  problem.reset(0.01);
-  CHECK(problem.block_count() == 0);
-  CHECK(problem.impulse_count() == 0);
-}
-
 TEST_CASE("block_reading: a friction cone is the same block by either function", "[contact][law]") {
   auto problem = two_bodies();
   const carom::WeightedContact<double> contact{0.3, {0.1, 0.2}, Vector3d(0, 0, 1), true};

@@ -2,7 +2,6 @@
 #include "carom/contact/detail/contact_graph.hpp"
 
 #include <algorithm>
-#include <random>
 #include <set>
 #include <vector>
 
@@ -122,39 +121,6 @@ TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies
     ++count;
   });
   for (const WorstCase* law : {&once, &edge_law, &order}) law->check(count);
-}
-
-TEST_CASE("contact_graph: the order of contacts and of their sides does not matter",
-          "[contact][law]") {
-  WorstCase same("the same contact at every place");
-  std::mt19937 engine(5);
-  int count = 0;
-  for_each_problem([&](const RawProblem& raw) {
-    ContactGraph graph, other;
-    graph.analyse(build(raw), any_work);
-    RawProblem shuffled = raw;
-    std::vector<int> from(raw.contacts.size());
-    for (std::size_t i = 0; i < from.size(); ++i) from[i] = int(i);
-    std::shuffle(from.begin(), from.end(), engine);
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      RawContact& contact = shuffled.contacts[i];
-      contact = raw.contacts[std::size_t(from[i])];
-      if (contact.second < 0 || i % 2 == 0) continue;
-      std::swap(contact.first, contact.second);
-      std::swap(contact.first_jacobian, contact.second_jacobian);
-    }
-    other.analyse(build(shuffled), any_work);
-    bool equal = graph.slot_count() == other.slot_count();
-    for (Index slot = 0; equal && slot < graph.slot_count(); ++slot) {
-      equal = graph.body_at(slot) == other.body_at(slot);
-    }
-    for (Index k = 0; equal && k < Index(from.size()); ++k) {
-      equal = graph.part_at(k).block == from[std::size_t(other.part_at(k).block)];
-    }
-    same.see_holds(equal);
-    ++count;
-  });
-  same.check(count);
 }
 
 TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {

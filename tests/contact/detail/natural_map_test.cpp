@@ -4,20 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/cones/convex_contact.hpp"
-#include "carom/cones/coulomb_contact.hpp"
-
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
 namespace natural_map_test {
 
-using carom::testing::clearly;
-
-using carom::ConeRegion, carom::FrictionCone, carom::FrictionLaw, carom::ImpulseSet;
-using carom::RowNumbers, carom::SquareMatrix, carom::Vector3;
-using carom::detail::law_velocity, carom::detail::natural_map, carom::detail::natural_map_squared;
+using carom::ConeRegion, carom::FrictionCone, carom::FrictionLaw;
+using carom::RowNumbers, carom::Vector3;
+using carom::detail::natural_map, carom::detail::natural_map_squared;
 using carom::testing::rounding, carom::testing::VectorSource;
 
 namespace {
@@ -30,40 +25,6 @@ RowNumbers<Scalar> six_rows(const Vector3<Scalar>& x) {
 }
 
 }  // namespace
-
-TEMPLATE_TEST_CASE("natural_map: vanishes at solutions of one contact, under either law",
-                   "[contact][law]", float, double) {
-  using Scalar = TestType;
-  VectorSource<Scalar> source(31u);
-  int seen[3] = {};
-  for (int round = 0; round < 400; ++round) {
-    SquareMatrix<Scalar, 3> root;
-    for (carom::Index c = 0; c < 3; ++c) root.col(c) = source.template vector<3>(1, 0);
-    const SquareMatrix<Scalar, 3> w = root * root.transpose() + SquareMatrix<Scalar, 3>::Identity();
-    const Vector3<Scalar> load = source.template vector<3>(1, 0);
-    const Scalar mu = Scalar(source.unit()), step = Scalar(1) / w.trace();
-    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-      const auto answer = law == FrictionLaw::coulomb
-                              ? carom::CoulombInverseMass<Scalar>(w).solve(load, mu)
-                              : carom::ConvexInverseMass<Scalar>(w).solve(load, mu);
-      const FrictionCone<Scalar> cone{mu};
-      ConeRegion region{};
-      const Vector3<Scalar> moved = law_velocity(law, cone, answer.velocity);
-      const Vector3<Scalar> map =
-          natural_map(cone, answer.impulse, Vector3<Scalar>(step * moved), region);
-      const Scalar scale = answer.impulse.norm() + step * load.norm();
-      CAPTURE(w, load, mu, to_string(law), answer.impulse);
-      CHECK(map.norm() <= rounding(200, scale));
-      ++seen[int(answer.region)];
-      // Away from the solution it does not vanish.
-      const Vector3<Scalar> aside = answer.impulse + scale * Vector3<Scalar>(0, 0, 1);
-      const Vector3<Scalar> there = law_velocity(law, cone, Vector3<Scalar>(w * aside + load));
-      CHECK(natural_map(cone, aside, Vector3<Scalar>(step * there), region).norm() >
-            clearly(Scalar(1e-3)) * scale);
-    }
-  }
-  for (const int count : seen) CHECK(count > 10);
-}
 
 TEST_CASE("natural_map: three rows of a cone are a friction contact's set", "[contact][law]") {
   VectorSource<double> source(32u);

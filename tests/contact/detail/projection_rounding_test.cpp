@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "support/catch.hpp"
 #include "support/projection_oracle.hpp"
@@ -54,38 +53,9 @@ TEMPLATE_TEST_CASE("projection_rounding: the exact projection is within the boun
   tight.check(count);
 }
 
-TEMPLATE_TEST_CASE("projection_rounding: a friction cone agrees with bisection",
-                   "[contact][oracle]", float, double) {
-  using Scalar = TestType;
-  VectorSource<double> source(86u);
-  WorstCase holds("distance from P(y)");
-  const int count = carom::testing::sweep(50, 1000);
-  for (int sample = 0; sample < count; ++sample) {
-    const Scalar mu = Scalar(source.positive(3));
-    const auto set = carom::friction_impulses(mu);
-    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Ones(), y = RowNumbers<Scalar>::Zero();
-    weights(0) = weights(1) = Scalar(source.positive(6));
-    for (int i = 0; i < 3; ++i) y(i) = Scalar(source.entry(6));
-    const RowNumbers<Scalar> nearest = nearest_impulse(set, weights, y);
-    RoundedRows<Scalar> trial{};
-    for (int i = 0; i < 3; ++i) trial[std::size_t(i)] = y(i);
-    const auto bound = ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
-    const carom::Vector<Long, 3> right = carom::testing::nearest_by_oracle(
-        carom::FrictionCone<Scalar>{mu},
-        carom::Vector<Long, 3>(weights.template head<3>().template cast<Long>()),
-        carom::Vector<Long, 3>(y.template head<3>().template cast<Long>()));
-    for (int i = 0; i < 3; ++i) {
-      // Bisection itself is right to some roundings of long double.
-      const Long own = rounding(40, Long(1)) * std::abs(right(i));
-      holds.see(std::abs(Long(nearest(i)) - right(i)), Long(bound(i)) + own, mu, weights, y);
-    }
-  }
-  holds.check(count);
-}
-
-TEMPLATE_TEST_CASE("projection_rounding: the length of a tangent that slides is not in the bound",
-                   "[contact][law]", float, double) {
-  using Scalar = TestType;
+TEST_CASE("projection_rounding: the length of a tangent that slides is not in the bound",
+          "[contact][law]") {
+  using Scalar = double;
   VectorSource<double> source(87u);
   WorstCase tight("roundings of the impulse and of the normal's sum");
   constexpr std::array shapes{carom::ImpulseShape::friction, carom::ImpulseShape::torsional,
@@ -190,11 +160,11 @@ TEMPLATE_TEST_CASE(
   tight.check(count);
 }
 
-TEMPLATE_TEST_CASE(
+TEST_CASE(
     "projection_rounding: of the gap, where a contact slides or is open, what is left is of its "
     "work",
-    "[contact][law]", float, double) {
-  using Scalar = TestType;
+    "[contact][law]") {
+  using Scalar = double;
   VectorSource<double> source(89u);
   WorstCase tight("roundings of the work");
   const int count = carom::testing::sweep(200, 4000);
