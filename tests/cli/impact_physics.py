@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Impacts a second time, in exact fractions of the numbers in the file: scenes, reflections along
-an order, every outcome by trying all orders, the plastic ending of balls in a line."""
+an order, every outcome by trying all orders."""
 import math
 from fractions import Fraction
 
@@ -16,35 +16,6 @@ def line(masses, velocity, **more):
     normals = [[(j == i + 1) - (j == i) for j in range(len(masses))]
                for i in range(len(masses) - 1)]
     return {"mass_matrix": diagonal(masses), "normals": normals, "velocity": velocity, **more}
-
-
-def from_gram(gram, rates, skew=0.25):
-    """A scene with a dense mass matrix whose unit normals have these products, and these rates."""
-    size = len(gram)
-    root = [[0.0] * size for _ in range(size)]  # Cholesky factor of the products
-    for i in range(size):
-        for j in range(i + 1):
-            rest = gram[i][j] - sum(root[i][k] * root[j][k] for k in range(j))
-            root[i][j] = math.sqrt(rest) if i == j else rest / root[j][j]
-    lower = [[1.0 + i if i == j else skew * (i - j) if j < i else 0.0 for j in range(size)]
-             for i in range(size)]
-    mass = [[sum(a * b for a, b in zip(p, q)) for q in lower] for p in lower]
-    normals = [[sum(a * b for a, b in zip(row, column)) for column in lower] for row in root]
-    momentum = [0.0] * size  # L y with root y = rates
-    y = []
-    for i in range(size):
-        y.append((rates[i] - sum(root[i][k] * y[k] for k in range(i))) / root[i][i])
-    for i in range(size):
-        momentum[i] = sum(lower[i][k] * y[k] for k in range(size))
-    return {"mass_matrix": mass, "normals": normals, "momentum": momentum}
-
-
-def coxeter_gram(size, edges):
-    """Products -cos(pi/m), m = 2 where no edge (i, j, m) says otherwise."""
-    gram = [[float(i == j) for j in range(size)] for i in range(size)]
-    for i, j, m in edges:
-        gram[i][j] = gram[j][i] = -math.cos(math.pi / m)
-    return gram
 
 
 class Impact:
@@ -106,14 +77,3 @@ class Impact:
 
 def distance(a, b):
     return max((abs(float(x - y)) for x, y in zip(a, b)), default=0.0)
-
-
-def pooled(masses, velocity):
-    """Balls in a line that keep together: neighbours that would close share their momentum."""
-    groups = []
-    for mass, speed in zip(masses, velocity):
-        groups.append([mass, mass * speed, 1])
-        while len(groups) > 1 and groups[-2][1] * groups[-1][0] >= groups[-1][1] * groups[-2][0]:
-            last = groups.pop()
-            groups[-1] = [a + b for a, b in zip(groups[-1], last)]
-    return [momentum / mass for mass, momentum, count in groups for _ in range(count)]
