@@ -3,6 +3,8 @@
 
 #include <Eigen/Dense>
 
+#include "carom/linalg/detail/matrix_exponential.hpp"
+
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
@@ -106,6 +108,33 @@ TEST_CASE(
       CHECK((column - g.col(j)).norm() <= rounding(1000, g.norm()));
       CHECK((column2 - g2.col(j)).norm() <= rounding(1000, g2.norm()));
     }
+  }
+}
+
+TEST_CASE("average_forces: G is what a moving anchor leaves of the exponential",
+          "[viscoelastic][oracle]") {
+  // x' = A x, A = [[0, I], [-Upsilon K, -Upsilon B]]: Upsilon G t = I - (exp t A)_22.
+  VectorSource<double> source(5u);
+  for (int round = 0; round < 12; ++round) {
+    const Index n = 1 + round % 3, rows = 3 * n;
+    SpringCase<double> c(source, n, rows + 2, 0.003);
+    if (round % 2 == 1) c.damping(0) *= 2;
+    AverageForces<double> forces = make(c);
+    MatrixX<double> g(rows, rows);
+    REQUIRE(forces.write_gain(g));
+    const MatrixX<double> inverse_mass = c.inverse_mass();
+    MatrixX<double> a = MatrixX<double>::Zero(2 * rows, 2 * rows);
+    a.topRightCorner(rows, rows).setIdentity();
+    a.bottomLeftCorner(rows, rows) = -inverse_mass * c.stiffness.asDiagonal();
+    a.bottomRightCorner(rows, rows) = -inverse_mass * c.damping.asDiagonal();
+    carom::MatrixExponential<double> exponential;
+    exponential.prepare(2 * rows);
+    REQUIRE(exponential.evaluate(c.time_step * a));
+    const MatrixX<double> left =
+        MatrixX<double>::Identity(rows, rows) - exponential.result().bottomRightCorner(rows, rows);
+    CAPTURE(round, n);
+    CHECK((inverse_mass * g * c.time_step - left).norm() <=
+          rounding(20'000, inverse_mass.norm() * g.norm() * c.time_step));
   }
 }
 
