@@ -141,7 +141,7 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
-  if (!detail::follows_path(options_)) rounds_.prepare(problem);
+  rounds_.prepare(problem);
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
   if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
   if (detail::follows_path(options_)) path_.prepare(problem);
@@ -214,17 +214,23 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
              : attempt(options_.tolerance, rounds_.limits_after(0));
 }
 
-/// Solves by SapSolver, whose impulses InteriorPointSolver measures and goes on from.
+/// Solves by SapSolver. Where its answer does not meet the tolerance by the measure of all methods,
+/// InteriorPointSolver goes on from its impulses.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
                                                            int iterations) noexcept {
   on_bodies_.set_limits(rounds_.limits_after(iterations));
-  const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
+  SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
   if (begun.status == SolveStatus::not_finite) return rounds_.refuse();
   impulse_ = on_bodies_.impulse();
   const int done = iterations + begun.iterations;
-  if (begun.converged()) return follow(problem, true, velocity, done);
+  if (begun.converged()) {
+    begun.iterations = done;
+    return rounds_.judge(problem, velocity, impulse_, begun)
+               ? begun
+               : follow(problem, true, velocity, done);
+  }
   const bool late = begun.status == SolveStatus::deadline;
   SolveReport<Scalar> report =
       follow(problem, true, velocity, done, late ? 0 : Tuning::guess_systems);

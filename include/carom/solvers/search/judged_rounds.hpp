@@ -101,6 +101,19 @@ class JudgedRounds {
   /// Grows memory to the problem's size, so that solve() need not.
   void prepare(const ContactProblem<Scalar>& problem) { judge_.prepare(problem); }
 
+  /// Writes the error of an answer, by the measure of all methods, into the report of the method
+  /// that found it, and returns whether it meets the tolerance.
+  template <typename Impulse>
+  bool judge(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+             const Impulse& impulse, SolveReport<Scalar>& report) noexcept {
+    const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse);
+    report.measure = ResidualMeasure::block_error;
+    report.residual_target = tolerance_;
+    report.residual = error.residual;
+    report.worst_block = error.block;
+    return error.residual <= tolerance_;
+  }
+
   /// @param velocity, impulse  what an attempt writes, and goes on from.
   /// @param attempt            attempt(tolerance, limits) solves, and returns its own report.
   template <typename Impulse, typename Attempt>
@@ -113,14 +126,10 @@ class JudgedRounds {
       iterations += report.iterations;
       report.iterations = iterations;
       const Scalar met = (std::min)(own, report.residual);
-      const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse);
-      report.measure = ResidualMeasure::block_error;
-      report.residual_target = tolerance_;
-      report.residual = error.residual;
-      report.worst_block = error.block;
+      const bool met_tolerance = judge(problem, velocity, impulse, report);
       if (report.status == SolveStatus::not_finite) return report;
       const bool ended = report.converged();
-      if (error.residual <= tolerance_) {
+      if (met_tolerance) {
         report.status = SolveStatus::converged;
         return report;
       }
@@ -130,7 +139,7 @@ class JudgedRounds {
         report.status = SolveStatus::iteration_limit;
         return report;
       }
-      const Scalar share = Scalar(Tuning::round_share) * tolerance_ / error.residual;
+      const Scalar share = Scalar(Tuning::round_share) * tolerance_ / report.residual;
       own = met * (std::max)(share, Scalar(Tuning::least_round_share));
     }
   }
