@@ -9,10 +9,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions tidy headers consumers optimisation release threads device budgets peers valgrind fuzz
+rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers valgrind fuzz
   coverage)
 describe() {
   case $1 in
+    sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
     no_exceptions) echo "the same compilers with -fno-exceptions -fno-rtti" ;;
     tidy) echo "clang-tidy over all headers and programs" ;;
@@ -156,8 +157,13 @@ row_optimisation() {
   [ "$faults" = 0 ]
 }
 
+row_sanitizers() {
+  cmake --preset debug -B "$out/sanitizers" && cmake --build "$out/sanitizers" --parallel "$jobs" &&
+    tests_of sanitizers
+}
+
 row_release() {
-  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= -D CAROM_TEST_DETAIL=ON \
+  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_SLOW=ON \
     -D CAROM_BUILD_CUDA=ON -D CAROM_BUILD_BENCHMARKS=ON &&
     cmake --build "$out/release" --parallel "$jobs" &&
     tests_of release
