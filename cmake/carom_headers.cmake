@@ -172,8 +172,6 @@ set(CAROM_HEADERS
   include/carom/solvers/answer/certificate_parts.hpp
   include/carom/solvers/answer/exact_ray.hpp
   include/carom/solvers/answer/map_rounding.hpp
-  include/carom/solvers/answer/ray_columns.hpp
-  include/carom/solvers/answer/ray_cone.hpp
   include/carom/solvers/answer/ray_measures.hpp
   include/carom/solvers/answer_error.hpp
   include/carom/solvers/contact_certificate.hpp

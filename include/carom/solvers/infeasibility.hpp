@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/answer/ray_cone.hpp"
 #include "carom/solvers/answer/ray_measures.hpp"
 
 namespace carom {
@@ -51,12 +50,12 @@ struct InfeasibilityOptions {
 /// cancel in it, and v̂·r as positive where it is more than gaps may be off by rounding. A ray that
 /// moves a body, however little it does beside the others, has drive −q·r and bounds the speed of
 /// an answer: none has ‖v − v*‖_A < velocity_needed. That is a proof only up to a bound that is
-/// asked for, and so are large impulses none: heavy bodies on light ones take them.
+/// asked for. Large impulses prove nothing: heavy bodies on light ones need them.
 template <RealScalar Scalar>
 struct InfeasibilityCertificate {
   /// Whether it is proven that no answer exists, or none up to the velocity bound that was asked
-  /// for: the ray is exact, velocity_needed exceeds the bound, or known friction takes away what
-  /// every normal impulse gives.
+  /// for: the ray is exact, velocity_needed exceeds the bound, or known friction cancels what every
+  /// normal impulse contributes.
   bool infeasible = false;
   /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: how far the ray that was
   /// given is from the one that is judged. Infinite where an entry is not finite.
@@ -133,7 +132,7 @@ class RayJudge {
         largest > Scalar(0)) {
       ray /= largest;
     }
-    see_violation(ray, result);
+    write_violation(ray, result);
     ray = ray_in_cone(problem_, law_, ray);
     const Scalar gross = gross_norm(problem_, ray), norm = gross > Scalar(0) ? gross : ray.norm();
     if (!(norm > Scalar(0))) return result;
@@ -151,14 +150,14 @@ class RayJudge {
     result.infeasible = exact || result.velocity_needed > result.velocity_bound;
     if (law_ == FrictionLaw::convex) return result;
     result.impulse_needed = impulse_needed(ray, result.drive, slides);
-    // Without a slide only an exact ray leaves no impulse anything to give.
+    // Without a slide impulse_needed is infinite for exact rays only.
     const bool jammed = !slides.empty() && !is_finite(result.impulse_needed);
     result.infeasible = result.infeasible || jammed;
     return result;
   }
 
  private:
-  void see_violation(const VectorX<Scalar>& ray, InfeasibilityCertificate<Scalar>& result) const {
+  void write_violation(const VectorX<Scalar>& ray, InfeasibilityCertificate<Scalar>& result) const {
     using std::sqrt;
     const VectorX<Scalar> outside = ray - ray_in_cone(problem_, law_, ray);
     Scalar largest(0), squared(0), whole(0);
@@ -232,12 +231,12 @@ class RayJudge {
   [[nodiscard]] Scalar impulse_needed(const VectorX<Scalar>& ray, const Scalar& drive,
                                       const std::vector<ProvenSlide<Scalar>>& slides) const {
     using std::sqrt;
-    const RayProducts<Scalar> products = measures_.products(ray);
+    const RayProducts<VectorX<Scalar>> products = measures_.products(ray);
     Scalar left = drive, squared(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       const ImpulseSet<Scalar>& set = problem_.set(i);
-      const RowProducts<Scalar> z{contact_rows(problem_, i, products.rows),
-                                  contact_rows(problem_, i, products.errors)};
+      const RayProducts<RowNumbers<Scalar>> z{contact_rows(problem_, i, products.rows),
+                                              contact_rows(problem_, i, products.errors)};
       const auto known = std::find_if(slides.begin(), slides.end(),
                                       [i](const auto& slide) { return slide.contact == i; });
       const Support<Scalar> support =

@@ -6,8 +6,6 @@
 
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/answer/exact_ray.hpp"
-#include "carom/solvers/answer/ray_columns.hpp"
-#include "carom/solvers/answer/ray_cone.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
 namespace carom {
@@ -85,7 +83,7 @@ VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw l
   DelassusIslands<Scalar> islands;
   islands.find(problem);
   DelassusProblem<Scalar> part;
-  Scalar best(0);  // drive of an exact ray, which takes the place of all others
+  Scalar best(0);  // drive of an exact ray, which replaces all others
   for (Index island = 0; island < islands.count(); ++island) {
     islands.write(problem, island, part);
     VectorX<Scalar> own(part.row_count());

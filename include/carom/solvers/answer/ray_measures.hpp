@@ -7,13 +7,191 @@
 #include <utility>
 #include <vector>
 
+#include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
-#include "carom/solvers/answer/ray_cone.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of certify_infeasible() and refine_ray(). Each is a pure number [-]; ε is the rounding
+/// unit of the scalar type.
+///
+/// Half and twice of each were measured on the problems of examples/scenes/infeasible.hpp, just
+/// before and just beyond the threshold where their answer ends: docs/performance.md.
+struct InfeasibilityTuning {
+  /// A demand v̂·r is one where it is more than ε to this power times the speeds at its contacts:
+  /// 3.7e-11 of them in double and 2.4e-5 in float. Gaps are differences of positions, whose
+  /// rounding over the step is no small number of ε of a speed: 1 m, 1 ms and the 1 cm/s that
+  /// gravity gives in it make 1e5 ε. A larger power takes such roundings for overlaps that no
+  /// velocity can undo, and so calls bodies that fit their place exactly a contradiction; a smaller
+  /// one leaves contradictions unproven that exceed a contact's tolerance.
+  static constexpr double demand_power = 2.0 / 3.0;
+  /// A contact belongs to the first guess of a ray where its impulse is more than the largest one
+  /// divided by this. The others are added as they are needed.
+  static constexpr double guess_range = 1000;
+  /// Most rounds of a ray; each adds every column along which the slope still falls.
+  static constexpr int column_rounds = 100;
+  /// A ray is refined where the momenta of its rows cancel but for less than this share. Those of
+  /// exact rays cancel but for √ε before they are refined, 3e-4 in float.
+  static constexpr double near_exact = 0.01;
+  /// Steps by which a near ray is made exact, and how often it is fitted anew in units in which its
+  /// momenta are alike. Two of each are enough where bodies are alike.
+  static constexpr int polish_steps = 4, exact_rounds = 3;
+  /// A direction becomes a column where the cost falls along it by more than so many ε times its
+  /// own norm: rounding of the sums over the contacts would add columns without end.
+  static constexpr int slope_roundings = 64;
+  /// Roundings [ε of the sum of the absolute terms] that products of W or momenta, and sums of the
+  /// load, may be off by. Roundings grow as the root of the number of terms: these cover some 250
+  /// terms and some 60. With many more product_roundings a small momentum would count as zero, with
+  /// many fewer load_roundings a drive that is rounding would count as positive: both prove too
+  /// much. The opposite changes lose proofs.
+  static constexpr int product_roundings = 16, load_roundings = 8;
+};
+
+/// The nearest direction in which the impulses of a set are unbounded. Under Coulomb's law that of
+/// a cone is its normal.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> nearest_ray(const ImpulseSet<Scalar>& set, FrictionLaw law,
+                                             const RowNumbers<Scalar>& given) noexcept {
+  RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
+  const int n = normal_row(set.shape);
+  if (n < 0) {
+    for (int r = 0; r < set.rows; ++r) {
+      const bool free = given(r) > Scalar(0) ? !is_finite(set.upper(r)) : !is_finite(set.lower(r));
+      if (free) nearest(r) = given(r);
+    }
+    return nearest;
+  }
+  if (law == FrictionLaw::coulomb) {
+    nearest(n) = (std::max)(given(n), Scalar(0));
+    return nearest;
+  }
+  ImpulseSet<Scalar> cone = set;
+  cone.shift.setZero();
+  return nearest_impulse(cone, RowNumbers<Scalar>(RowNumbers<Scalar>::Ones()), given);
+}
+
+/// The rows of one contact, out of numbers for all rows.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> contact_rows(const DelassusProblem<Scalar>& problem, Index contact,
+                                              const VectorX<Scalar>& all) noexcept {
+  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
+  const int count = problem.set(contact).rows;
+  rows.head(count) = all.segment(problem.first_row(contact), count);
+  return rows;
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> ray_in_cone(const DelassusProblem<Scalar>& problem, FrictionLaw law,
+                                          const VectorX<Scalar>& given) {
+  VectorX<Scalar> ray(problem.row_count());
+  for (Index i = 0; i < problem.count(); ++i) {
+    const int count = problem.set(i).rows;
+    ray.segment(problem.first_row(i), count) =
+        nearest_ray(problem.set(i), law, contact_rows(problem, i, given)).head(count);
+  }
+  return ray;
+}
+
+/// q by rows.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> load_rows(const DelassusProblem<Scalar>& problem) {
+  VectorX<Scalar> load(problem.row_count());
+  problem.for_each_row(
+      [&](Index row, const auto& place) { load(row) = problem.load(place.part)(place.row); });
+  return load;
+}
+
+/// (W + R) r in parts: without q, so that what cancels leaves nothing but rounding.
+template <RealScalar Scalar>
+void write_products(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>& parts,
+                    VectorX<Scalar>& product) {
+  product.resize(parts.size());
+  if (problem.matrix_free()) {
+    problem.product().multiply(problem.product().context, as_span(parts), as_span(product));
+  }
+  for (Index p = 0; p < problem.part_count(); ++p) {
+    auto sum = product.template segment<3>(3 * p);
+    if (!problem.matrix_free()) sum = problem.part_product(p, as_span(parts));
+    sum += problem.regularization(p).cwiseProduct(parts.template segment<3>(3 * p));
+  }
+}
+
+/// The same by rows.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> row_products(const DelassusProblem<Scalar>& problem,
+                                           const VectorX<Scalar>& ray) {
+  VectorX<Scalar> parts, product, rows;
+  problem.write_parts(ray, parts);
+  write_products(problem, parts, product);
+  problem.write_rows(product, rows);
+  return rows;
+}
+
+/// Diagonal entry of W + R.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar row_inverse_mass(const DelassusProblem<Scalar>& problem, Index contact,
+                                      int row) noexcept {
+  const auto [part, place] = problem.place_of(contact, row);
+  return problem.diagonal(part)(place, place);
+}
+
+/// How many tangents share one μ that bounds nothing else: 1, 2, or 0 for shapes in which the
+/// direction of uₜ alone does not determine that of the impulse.
+template <RealScalar Scalar>
+[[nodiscard]] int plain_tangents(const ImpulseSet<Scalar>& set) noexcept {
+  switch (set.shape) {
+    case ImpulseShape::planar:
+      return 1;
+    case ImpulseShape::friction:
+    case ImpulseShape::torsional:
+    case ImpulseShape::rolling:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+/// The largest inverse mass of a contact's rows; 1 where none of its bodies moves.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar largest_inverse_mass(const DelassusProblem<Scalar>& problem,
+                                          Index contact) noexcept {
+  Scalar largest(0);
+  for (int r = 0; r < problem.set(contact).rows; ++r) {
+    largest = (std::max)(largest, row_inverse_mass(problem, contact, r));
+  }
+  return largest > Scalar(0) ? largest : Scalar(1);
+}
+
+/// The inverse mass of the normal row; the largest one of a contact without a normal.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar normal_inverse_mass(const DelassusProblem<Scalar>& problem,
+                                         Index contact) noexcept {
+  const int n = normal_row(problem.set(contact).shape);
+  const Scalar own = n >= 0 ? row_inverse_mass(problem, contact, n) : Scalar(0);
+  return own > Scalar(0) ? own : largest_inverse_mass(problem, contact);
+}
+
+/// √(Σ ‖J_kᵀ‖² r_k²), what a ray moves if its rows do not cancel.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar gross_norm(const DelassusProblem<Scalar>& problem,
+                                const VectorX<Scalar>& ray) {
+  using std::sqrt;
+  Scalar squared(0);
+  problem.for_each_row([&](Index row, const auto& place) {
+    squared += problem.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
+  });
+  return sqrt(squared);
+}
+
+/// Share of the sum of the absolute terms that a product may be off by.
+template <RealScalar Scalar>
+[[nodiscard]] constexpr Scalar product_rounding() noexcept {
+  return InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
+}
 
 /// Whether a row of a set is a normal or a tangent of a contact, and no row of another unit.
 template <RealScalar Scalar>
@@ -112,8 +290,8 @@ class DemandRounding {
   /// @param fallback  the speed where no row that moves anything has one.
   void finish(const Scalar& fallback) {
     using std::pow;
-    constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    const Scalar share = pow(epsilon, Scalar(InfeasibilityTuning::demand_power));
+    const Scalar share =
+        pow(std::numeric_limits<Scalar>::epsilon(), Scalar(InfeasibilityTuning::demand_power));
     Scalar speeds[] = {0, 0}, biases[] = {0, 0};  // largest ones by kind
     for (Index row = 0; row < bias_.size(); ++row) {
       const std::size_t kind = std::size_t(kind_[std::size_t(row)]);
@@ -127,8 +305,7 @@ class DemandRounding {
       const std::size_t kind = std::size_t(kind_[std::size_t(row)]);
       Scalar speed = speed_(row);
       if (moves_[std::size_t(row)] == 0) speed = (std::max)(speed, speeds[kind]);
-      rounding_(row) =
-          share * speed + InfeasibilityTuning::product_roundings * epsilon * biases[kind];
+      rounding_(row) = share * speed + product_rounding<Scalar>() * biases[kind];
     }
   }
 
@@ -140,9 +317,17 @@ class DemandRounding {
 /// −q·r of a ray, or v̂·r where Jᵀr = 0 and the two are the same.
 template <RealScalar Scalar>
 struct RayLoad {
-  Scalar value = 0;
-  Scalar rounding = 0;  ///< what rounding may have added to the value
-  Scalar unsure = 0;    ///< below it the value may be nothing but the rounding of gaps
+  Scalar value;
+  Scalar rounding;  ///< what rounding may have added to the value
+  Scalar unsure;    ///< below it the value may be nothing but the rounding of gaps
+
+  /// @param size    the sum of the absolute terms of the value.
+  /// @param demand  Σ of DemandRounding's rows times |r|, which counts where Jᵀr = 0.
+  RayLoad(const Scalar& sum, const Scalar& size, bool exact, const Scalar& demand) noexcept
+      : value(sum),
+        rounding(InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
+                 size),
+        unsure(exact ? demand : rounding) {}
   /// The value less its rounding; not positive where it may be rounding alone.
   [[nodiscard]] Scalar drive() const noexcept {
     return value > unsure ? Scalar(value - rounding)
@@ -150,11 +335,12 @@ struct RayLoad {
   }
 };
 
-/// z = (W + R) r by rows. Where a body's part of all rows of a contact may be zero it is, and has
-/// no error; otherwise no row is.
-template <RealScalar Scalar>
+/// z = (W + R) r by rows, and the most by which each may be off. Where a body's part of all rows of
+/// a contact may be zero, it is set to zero and has no error; otherwise no row is.
+/// @tparam Rows  of a problem, or of one contact.
+template <typename Rows>
 struct RayProducts {
-  VectorX<Scalar> rows, errors;
+  Rows rows, errors;
 };
 
 /// Sums over a ray of a problem in impulses.
@@ -176,24 +362,20 @@ class DualRayMeasures {
       const auto own = parts.template segment<3>(3 * p);
       exact = exact && problem_.regularization(p).cwiseProduct(own).isZero(Scalar(0));
       for (int r = 0; r < 3; ++r)
-        exact = exact && std::abs(product(3 * p + r)) <= noise() * sizes(3 * p + r);
+        exact = exact && std::abs(product(3 * p + r)) <= noise * sizes(3 * p + r);
     }
-    return exact ? Scalar(0)
-                 : sqrt((std::max)(Scalar(parts.dot(product)), Scalar(noise() * gross)));
+    return exact ? Scalar(0) : sqrt((std::max)(Scalar(parts.dot(product)), Scalar(noise * gross)));
   }
   [[nodiscard]] RayLoad<Scalar> load(const VectorX<Scalar>& ray, bool exact) const {
-    RayLoad<Scalar> load{-load_.dot(ray), 0, 0};
-    load.rounding = InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
-                    load_.cwiseProduct(ray).template lpNorm<1>();
-    load.unsure = exact ? demand_.rows().dot(ray.cwiseAbs()) : load.rounding;
-    return load;
+    return {-load_.dot(ray), load_.cwiseProduct(ray).template lpNorm<1>(), exact,
+            demand_.rows().dot(ray.cwiseAbs())};
   }
-  [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
+  [[nodiscard]] RayProducts<VectorX<Scalar>> products(const VectorX<Scalar>& ray) const {
     VectorX<Scalar> parts, product, sizes;
     problem_.write_parts(ray, parts);
     write_products(problem_, parts, product);
     (void)write_sizes(parts, sizes);
-    sizes *= noise();
+    sizes *= noise;
     for (Index i = 0; i < problem_.count(); ++i) {
       const Index first = 3 * problem_.first_part(i), count = 3 * problem_.parts(i);
       auto own = product.segment(first, count), errors = sizes.segment(first, count);
@@ -201,16 +383,15 @@ class DualRayMeasures {
       own.setZero();
       errors.setZero();
     }
-    RayProducts<Scalar> result;
+    RayProducts<VectorX<Scalar>> result;
     problem_.write_rows(product, result.rows);
     problem_.write_rows(sizes, result.errors);
     return result;
   }
 
  private:
-  [[nodiscard]] static Scalar noise() noexcept {
-    return InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
-  }
+  static constexpr Scalar noise = product_rounding<Scalar>();
+
   /// Σ_j √(W_kk W_jj) |r_j| over the rows j that share a body with k, or all where W is a function.
   /// Entries of W that should be zero have rounding of that size, and |W_kj| does not say so.
   /// @return  its sum over |r_k|.
@@ -300,13 +481,12 @@ class BodyRayMeasures {
   }
   [[nodiscard]] RayLoad<Scalar> load(const VectorX<Scalar>& ray, bool exact) const {
     const auto free = problem_.whitened_free_velocity();
-    RayLoad<Scalar> load;
-    Scalar size(0);
+    Scalar value(0), size(0);
     problem_.for_each_block([&](const auto& block) {
       const auto own = block.read(ray);
-      load.value += own.dot(block.least_bias_velocity());
+      value += own.dot(block.least_bias_velocity());
       size += own.cwiseProduct(block.least_bias_velocity()).template lpNorm<1>();
-      if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
+      if (!exact) value -= own.dot(block.velocity(problem_.free_velocity()));
     });
     if (!exact) {
       problem_.for_each_block([&](const auto& block) {
@@ -316,15 +496,12 @@ class BodyRayMeasures {
         });
       });
     }
-    load.rounding =
-        InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() * size;
-    load.unsure = exact ? demand_.rows().dot(ray.cwiseAbs()) : load.rounding;
-    return load;
+    return {value, size, exact, demand_.rows().dot(ray.cwiseAbs())};
   }
-  [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
+  [[nodiscard]] RayProducts<VectorX<Scalar>> products(const VectorX<Scalar>& ray) const {
     const Momenta momenta = momenta_of(ray);
-    RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()),
-                               VectorX<Scalar>::Zero(ray.size())};
+    RayProducts<VectorX<Scalar>> result{VectorX<Scalar>::Zero(ray.size()),
+                                        VectorX<Scalar>::Zero(ray.size())};
     problem_.for_each_block([&](const auto& block) {
       for (int s = 0; s < block.side_count(); ++s) {
         const auto [start, size] = block.side(s).range;
@@ -352,7 +529,7 @@ class BodyRayMeasures {
   };
   [[nodiscard]] Momenta momenta_of(const VectorX<Scalar>& ray) const {
     auto [sum, errors] = body_momenta(problem_, ray);
-    errors *= InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
+    errors *= product_rounding<Scalar>();
     return {std::move(sum), std::move(errors)};
   }
   const ContactProblem<Scalar>& problem_;
@@ -367,17 +544,11 @@ struct Support {
   Scalar constant = 0, slope = 0;
 };
 
-/// z of the rows of a contact, and the most by which each may be off.
-template <RealScalar Scalar>
-struct RowProducts {
-  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero(), errors = RowNumbers<Scalar>::Zero();
-};
-
-/// The support of a set, for the worst z within its errors. The direction of friction is not known,
+/// The support of a set, for the worst z within its errors. The direction of friction is unknown,
 /// so every friction block of a cone counts with μ‖z_b‖.
 template <RealScalar Scalar>
 [[nodiscard]] Support<Scalar> support_of(const ImpulseSet<Scalar>& set,
-                                         const RowProducts<Scalar>& z) noexcept {
+                                         const RayProducts<RowNumbers<Scalar>>& z) noexcept {
   using std::abs, std::sqrt;
   Support<Scalar> support;
   if (set.shape == ImpulseShape::intervals) {
@@ -410,11 +581,11 @@ template <RealScalar Scalar>
 /// `deviation`.
 template <RealScalar Scalar>
 [[nodiscard]] Support<Scalar> support_of_slide(const ImpulseSet<Scalar>& set,
-                                               const RowProducts<Scalar>& z,
+                                               const RayProducts<RowNumbers<Scalar>>& z,
                                                const Vector<Scalar, 2>& direction,
                                                const Scalar& deviation) noexcept {
   const int tangents = plain_tangents(set), n = normal_row(set.shape);
-  RowProducts<Scalar> rest = z;
+  RayProducts<RowNumbers<Scalar>> rest = z;
   rest.rows.head(tangents).setZero();
   rest.errors.head(tangents).setZero();
   const Scalar& mu = set.friction.x();
