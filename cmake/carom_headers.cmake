@@ -299,8 +299,6 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
-  include/carom/adapters/detail/petsc_coarse.hpp
-  include/carom/adapters/detail/petsc_directions.hpp
   include/carom/adapters/detail/petsc_exchange.hpp
   include/carom/adapters/detail/petsc_hessian.hpp
   include/carom/adapters/detail/petsc_law_system.hpp

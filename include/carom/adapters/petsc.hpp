@@ -9,7 +9,6 @@
 
 #include <Eigen/Core>
 
-#include "carom/adapters/detail/petsc_directions.hpp"
 #include "carom/adapters/detail/petsc_newton.hpp"
 #include "carom/solvers/sap_options.hpp"
 
@@ -112,12 +111,7 @@ class PetscSapSolver {
   [[nodiscard]] const PetscCounts& counts() const noexcept { return counts_; }
 
  private:
-  struct Steps;
-
-  void lay_out(const PetscContactProblem& problem);
-  void start_from_best();
   PetscSapOptions options_;
-  const PetscContactProblem* problem_ = nullptr;
   detail::PetscDirections directions_;
   detail::PetscIterate iterate_;
   PetscCounts counts_;
@@ -125,55 +119,13 @@ class PetscSapSolver {
 
 // --- implementation ---
 
-inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
-  problem_ = &problem;
-  directions_.lay_out(problem, options_.factor_work_limit, options_.bodies_per_aggregate);
-  iterate_.lay_out(problem, directions_.graph());
-  counts_ = {};
-  detail::count_borders(problem, directions_.exchange(), counts_);
-}
-
-/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
-inline void PetscSapSolver::start_from_best() {
-  const VectorX<double> guess = iterate_.whitened;
-  const double here = iterate_.cost();
-  iterate_.whitened.setZero();
-  iterate_.evaluate();
-  const double at_rest = iterate_.cost();
-  iterate_.whitened = iterate_.free();
-  iterate_.evaluate();
-  const double when_free = iterate_.cost();
-  if (when_free < here && when_free < at_rest) return;
-  if (at_rest < here) {
-    iterate_.whitened.setZero();
-  } else {
-    iterate_.whitened = guess;
-  }
-  iterate_.evaluate();
-}
-
-/// What walk_to_target() asks of Newton's method.
-struct PetscSapSolver::Steps {
-  PetscSapSolver& solver;
-
-  [[nodiscard]] double residual() const { return solver.iterate_.residual(); }
-  [[nodiscard]] double scale() const { return solver.iterate_.scale(); }
-  [[nodiscard]] bool find_direction() {
-    const PetscSapOptions& options = solver.options_;
-    return solver.directions_.find(solver.iterate_, options.tolerance, options.overlap,
-                                   options.product_limit);
-  }
-  [[nodiscard]] double advance() {
-    return solver.iterate_.advance(solver.options_.line_search_tolerance);
-  }
-  void keep_iterate() { solver.iterate_.keep(); }
-  void return_to_kept() { solver.iterate_.return_to_kept(); }
-};
-
 inline SolveReport<double> PetscSapSolver::solve(const PetscContactProblem& problem,
                                                  VectorX<double>& velocity) {
   CAROM_EXPECTS(velocity.size() == problem.local().velocity_count());
-  lay_out(problem);
+  directions_.lay_out(problem, options_.factor_work_limit, options_.bodies_per_aggregate);
+  iterate_.lay_out(problem, directions_.graph(), options_.line_search_tolerance);
+  counts_ = {};
+  detail::count_borders(problem, directions_.exchange(), counts_);
   SolveReport<double> report;
   report.residual_target = options_.tolerance;
   report.measure = ResidualMeasure::momentum_balance;
@@ -188,19 +140,25 @@ inline SolveReport<double> PetscSapSolver::solve(const PetscContactProblem& prob
   directions_.exchange().update_ghosts(iterate_.whitened.data());
   iterate_.evaluate();
   report.status = SolveStatus::converged;
-  const auto met = [&] {
-    return detail::meets_tolerance(iterate_.residual(), iterate_.scale(), options_.tolerance);
-  };
-  if (!met()) {
-    start_from_best();
+  if (!iterate_.meet(options_.tolerance)) {
+    detail::start_from_best(iterate_);
     iterate_.start_directions();
+    const auto find = [this] {
+      return directions_.find(iterate_, options_.tolerance, options_.overlap,
+                              options_.product_limit);
+    };
     const detail::NewtonLimits<double> limits{options_.tolerance, options_.iteration_limit,
                                               options_.line_search_tolerance};
-    if (!met()) report.status = detail::walk_to_target(Steps{*this}, limits, report.iterations);
+    if (!iterate_.meet(options_.tolerance)) {
+      report.status = detail::walk_to_target(iterate_, find, limits, report.iterations);
+    }
     velocity = iterate_.whitened;
     problem.local().unwhiten(as_span(velocity));
   }
-  detail::finish_report(iterate_.residual(), iterate_.momentum(), report);
+  detail::finish_report(
+      iterate_.residual,
+      momentum_scale(iterate_.free_squared, iterate_.pushed_squared, iterate_.gross_squared),
+      report);
   counts_.linear_iterations = directions_.iterations();
   counts_.exchanges = directions_.exchange().count();
   counts_.sums = iterate_.sum_count();

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <limits>
-#include <type_traits>
 
 #include <Eigen/Core>
 
@@ -58,15 +57,15 @@ class PetscCertifier {
               std::numeric_limits<double>::infinity();
       return result;
     }
-    const Balance pair = balance([&](const auto& block) { return block.read(impulse_); });
-    const Balance own = balance([&](const auto& block) {
+    const auto pair = balance([&](const auto& block) { return block.read(impulse_); });
+    result.residual = pair.relative();
+    result.residual_body = worst_body(pair.sums);
+    add_natural_map(law, result);
+    const auto own = balance([&](const auto& block) {
       return block.nearest(block.trial(whitened_rate(block, whitened_)));
     });
-    result.residual = pair.relative;
-    result.velocity_residual = own.relative;
-    result.velocity_error_bound = own.norm;
-    result.residual_body = pair.body;
-    add_natural_map(law, result);
+    result.velocity_residual = own.relative();
+    result.velocity_error_bound = own.sums.norm();
     for (double* measure :
          {&result.residual, &result.velocity_residual, &result.velocity_error_bound,
           &result.natural_map_error, &result.cone_violation}) {
@@ -77,83 +76,77 @@ class PetscCertifier {
 
  private:
   struct Balance {
-    double norm, relative;
-    PetscContactProblem::Id body;
+    MomentumBalance<double> sums;
+    double gross_squared;
+
+    [[nodiscard]] double relative() const noexcept { return sums.relative(gross_squared); }
   };
-  /// w* + Ĵᵀγ − w of own bodies, and how large it is; pushed_ is Ĵᵀγ.
+  /// Calls visit(block) for the blocks that this rank counts.
+  template <typename Visit>
+  void for_each_counted(const Visit& visit) const {
+    local_.for_each_block([&](const auto& block) {
+      if (problem_.counts(block.number())) visit(block);
+    });
+  }
+  template <std::size_t Count>
+  [[nodiscard]] std::array<double, Count> total(const std::array<double, Count>& numbers) const {
+    return sum_over_ranks<Count>(problem_.communicator(), numbers);
+  }
+  /// How far w is from w* + Ĵᵀγ in all bodies; pushed_ is Ĵᵀγ of own ones.
   template <typename Impulse>
   [[nodiscard]] Balance balance(const Impulse& impulse) {
     pushed_.setZero(local_.velocity_count());
     double gross = 0;
-    local_.for_each_block(
-        [&](const auto& block) { gross += add_push(problem_, block, impulse(block), pushed_); });
+    local_.for_each_block([&](const auto& block) {
+      const auto gamma = impulse(block);
+      add_push(block, gamma, pushed_);
+      if (problem_.counts(block.number())) gross += block.gross_squared(gamma);
+    });
     const auto free = local_.whitened_free_velocity();
-    double squared = 0;
-    LargestPart<double> worst(0);
+    Balance result{{}, total<1>({gross})[0]};
     for (Index b = 0; b < problem_.own_count(); ++b) {
       const auto [start, size] = local_.body(b);
-      const double part = (whitened_.segment(start, size) - free.segment(start, size) -
-                           pushed_.segment(start, size))
-                              .squaredNorm();
-      squared += part;
-      worst.see(part, b);
+      result.sums.see(b, size, whitened_.data() + start, free.data() + start,
+                      pushed_.data() + start);
     }
-    const auto own = exchange_.own_size();
-    const auto sums = sum_over_ranks<4>(
-        problem_.communicator(),
-        {squared, free.head(own).squaredNorm(), pushed_.head(own).squaredNorm(), gross});
-    const double norm = std::sqrt(sums[0]), scale = momentum_scale(sums[1], sums[2], sums[3]);
+    result.sums.add_up([this](const auto& numbers) { return total(numbers); });
+    return result;
+  }
+  /// The number of the body with the largest part on all ranks; −1 if none has any.
+  [[nodiscard]] PetscContactProblem::Id worst_body(const MomentumBalance<double>& sums) const {
     struct {
       double part;
       int rank;
-    } largest{worst.value(), 0};
+    } largest{sums.worst_part(), 0};
     MPI_Comm_rank(problem_.communicator(), &largest.rank);
     const int rank = largest.rank;
     MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, problem_.communicator());
-    Word body = rank == largest.rank && worst.owner() >= 0 ? problem_.id(worst.owner()) : -1;
+    Word body = rank == largest.rank && sums.worst() >= 0 ? problem_.id(sums.worst()) : -1;
     MPI_Bcast(&body, 1, MPI_INT64_T, largest.rank, problem_.communicator());
-    return {norm, scale > 0 ? norm / scale : norm, body};
+    return body;
   }
+  /// The natural map of the impulses whose Ĵᵀγ pushed_ is.
   void add_natural_map(FrictionLaw law, PetscCertificate& result) {
-    static_cast<void>(balance([&](const auto& block) { return block.read(impulse_); }));
-    VectorX<double> moved = local_.whitened_free_velocity() + pushed_;
-    exchange_.update_ghosts(moved.data());
-    std::array<double, 3> size{};  // trace of W + R, its rows, ‖q‖²
     const VectorX<double> free = local_.whitened_free_velocity();
-    const auto for_each = [&](const auto& visit) {
-      local_.for_each_block([&](const auto& block) {
-        if (problem_.counts(block.number())) visit(block);
-      });
-    };
-    for_each([&](const auto& block) {
-      const auto weights = block.regularization();
-      for (int i = 0; i < block.rows() && !block.law().rigid; ++i) size[0] += weights(i);
-      size[0] += block.own_trace();
-      size[1] += block.rows();
-      const auto load = (whitened_rate(block, free) - block.bias_velocity()).eval();
-      for (int i = 0; i < block.rows(); ++i) size[2] += load(i) * load(i);
-    });
-    size = sum_over_ranks<3>(problem_.communicator(), size);
-    if (!(size[1] > 0)) return;
-    const double w = size[0] / size[1];
-    std::array<double, 3> map{};  // squares of the map, of γ w, of u
+    VectorX<double> moved = free + pushed_;
+    exchange_.update_ghosts(moved.data());
+    YardstickSums<double> size;
+    for_each_counted([&](const auto& block) { size.add(block, whitened_rate(block, free)); });
+    const auto [diagonal, load_squared, rows] =
+        total<3>({size.diagonal, size.load_squared, size.rows});
+    const auto yardstick = YardstickSums<double>{diagonal, load_squared, rows}.yardstick(law);
+    MapSums<double> sums;
     double violation = 0;
-    for_each([&](const auto& block) {
-      RowNumbers<double> gamma = RowNumbers<double>::Zero(), u = gamma;
-      const auto impulse = block.read(impulse_);
-      gamma.head(block.rows()) = impulse.head(block.rows());
-      u.head(block.rows()) =
-          block.law_slope(whitened_rate(block, moved), impulse).head(block.rows());
-      map[0] += natural_map_squared(law, block.set(), gamma, u, w);
-      map[1] += (gamma * w).squaredNorm();
-      map[2] += u.squaredNorm();
-      violation = (std::max)(violation, (impulse - block.nearest_unweighted(impulse)).norm());
+    for_each_counted([&](const auto& block) {
+      const auto gamma = block.read(impulse_);
+      const auto u = block.law_slope(whitened_rate(block, moved), gamma);
+      sums.add(yardstick, block.set(), gamma, u);
+      violation = (std::max)(violation, (gamma - block.nearest_unweighted(gamma)).norm());
     });
-    map = sum_over_ranks<3>(problem_.communicator(), map);
+    const auto [map, impulses, velocities] = total<3>({sums.map, sums.impulses, sums.velocities});
     MPI_Allreduce(MPI_IN_PLACE, &violation, 1, MPI_DOUBLE, MPI_MAX, problem_.communicator());
     result.cone_violation = violation;
-    const double scale = std::sqrt((std::max)({size[2], map[1], map[2]}));
-    result.natural_map_error = scale > 0 ? std::sqrt(map[0]) / scale : std::sqrt(map[0]);
+    result.natural_map_error = MapSums<double>{map, impulses, velocities}.error(yardstick);
   }
 
   const PetscContactProblem& problem_;

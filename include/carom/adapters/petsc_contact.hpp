@@ -70,12 +70,11 @@ class PetscContactSolver {
   }
 
   /// Solves the problem from a first guess.
-  /// @param problem   its laws are changed on the way and put back.
   /// @param velocity  as PetscSapSolver::solve().
   /// @return  residual: of compliant contact under the convex law as PetscSapSolver; otherwise the
   ///          natural_map_error of the answer [-]. iterations: systems of the interior point and
   ///          steps of Newton's method in all.
-  SolveReport<double> solve(PetscContactProblem& problem, VectorX<double>& velocity) {
+  SolveReport<double> solve(const PetscContactProblem& problem, VectorX<double>& velocity) {
     counts_ = {};
     long long totals[2] = {problem.local().rigid_count(), 0};  // rigid blocks, all blocks
     for (Index i = 0; i < problem.local().block_count(); ++i) totals[1] += problem.counts(i);
@@ -137,56 +136,39 @@ class PetscContactSolver {
     counts_.exchanged_bytes = more.exchanged_bytes;
     counts_.cut_blocks = more.cut_blocks;
   }
-  /// Gives the blocks the laws of the next convex problem.
-  void soften(ContactProblem<double>& local, double softness) const {
-    for (Index i = 0; i < local.block_count(); ++i) {
-      const auto k = std::size_t(i);
-      const double* const centre = impulse_.data() + local.first_row(i);
-      local.set_law(i, detail::proximal_law(laws_[k], softness * weights_[k], centre, lift_[k]));
-    }
-  }
-  void put_back(ContactProblem<double>& local) const {
-    for (Index i = 0; i < local.block_count(); ++i) local.set_law(i, laws_[std::size_t(i)]);
-  }
   /// The lifts of the velocities of the last convex problem, by the laws themselves.
   void write_lifts(const ContactProblem<double>& local) {
     if (options_.law == FrictionLaw::convex) return;
     local.for_each_block([&](const auto& block) {
-      RowNumbers<double> u = RowNumbers<double>::Zero();
-      u.head(block.rows()) =
-          block.law_slope(block.read(sap_.contact_velocity()), block.read(sap_.impulse()))
-              .head(block.rows());
-      lift_[std::size_t(block.number())] = de_saxce_lift(block.set(), u);
+      const auto moved = block.read(sap_.contact_velocity()), gamma = block.read(impulse_);
+      lift_[std::size_t(block.number())] = de_saxce_lift(block.set(), block.law_slope(moved, gamma));
     });
   }
   /// @param velocity  the guess in, the last velocity out.
   /// @param best      replaced where an answer is better.
   /// @param result    its iterations and status.
-  void solve_sequence(PetscContactProblem& problem, VectorX<double>& velocity, Answer& best,
+  void solve_sequence(const PetscContactProblem& problem, VectorX<double>& velocity, Answer& best,
                       SolveReport<double>& result);
 
   PetscContactOptions options_;
   PetscSapSolver sap_;
   PetscCounts counts_;
   VectorX<double> impulse_;
-  std::vector<WeightedBlock<double>> laws_;  ///< of the blocks as they are
-  std::vector<double> weights_;              ///< per block, the mean diagonal of its own W [1/kg]
-  std::vector<double> lift_;                 ///< per block [m/s]
+  std::vector<double> weights_;  ///< per block, the mean diagonal of its own W [1/kg]
+  std::vector<double> lift_;     ///< per block [m/s]
 };
 
 // --- implementation ---
 
-inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
+inline void PetscContactSolver::solve_sequence(const PetscContactProblem& problem,
                                                VectorX<double>& velocity, Answer& best,
                                                SolveReport<double>& result) {
-  ContactProblem<double>& local = problem.local();
-  laws_.clear();
+  PetscContactProblem softened = problem;
+  const ContactProblem<double>& local = problem.local();
   weights_.clear();
   lift_.assign(std::size_t(local.block_count()), 0.0);
-  local.for_each_block([&](const auto& block) {
-    laws_.push_back(local.law(block.number()));
-    weights_.push_back(block.own_trace() / block.rows());
-  });
+  local.for_each_block(
+      [&](const auto& block) { weights_.push_back(block.own_trace() / block.rows()); });
   impulse_.setZero(local.impulse_count());
   result.status = SolveStatus::iteration_limit;
   double error = std::numeric_limits<double>::infinity(), softness = Tuning::first_softness;
@@ -194,10 +176,12 @@ inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
   const double slow = convex ? Tuning::slow_convex : Tuning::slow_coulomb;
   const double least = convex ? Tuning::least_convex : Tuning::least_coulomb;
   for (int k = 0; k < options_.problem_limit; ++k) {
-    soften(local, softness);
+    detail::write_proximal_laws(
+        local, options_.law, [&](Index i) { return softness * weights_[std::size_t(i)]; },
+        [this](Index i) { return lift_[std::size_t(i)]; }, impulse_.data(), softened.local());
     set_tolerance(std::clamp(Tuning::share * error, Tuning::least_share * options_.tolerance,
                              Tuning::first_tolerance));
-    const SolveReport<double> report = sap_.solve(problem, velocity);
+    const SolveReport<double> report = sap_.solve(softened, velocity);
     add_counts(sap_.counts());
     result.iterations += report.iterations;
     if (report.status == SolveStatus::not_finite) {
@@ -205,7 +189,6 @@ inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
       break;
     }
     impulse_ = sap_.impulse();
-    put_back(local);
     write_lifts(local);
     const double now = certify(problem, velocity, impulse_, options_.law).natural_map_error;
     if (now < best.error) best = {now, velocity, impulse_};
@@ -216,7 +199,6 @@ inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
     if (now > slow * error) softness = (std::max)(Tuning::shrink * softness, least);
     error = now;
   }
-  put_back(local);
 }
 
 }  // namespace CAROM_ABI

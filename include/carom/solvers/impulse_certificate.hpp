@@ -77,14 +77,6 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// An error divided by the scale of the quantity: infinite if the scale has overflowed, the error
-/// itself if the scale is zero.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
-  if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
-  return scale > Scalar(0) ? error / scale : error;
-}
-
 /// The natural map error alone, for solvers: err and err_abh.
 template <RealScalar Scalar>
 struct NaturalMap {

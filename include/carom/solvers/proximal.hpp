@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/contact/detail/natural_map.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/answer/certificate_parts.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/search/proximal_law.hpp"
 #include "carom/solvers/systems/executor_reference.hpp"
@@ -132,7 +132,6 @@ class ProximalSolver {
   void take(const ContactProblem<Scalar>& problem);
   SolveReport<Scalar> search(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                              const detail::ExecutorReference& executor) noexcept;
-  void soften(const ContactProblem<Scalar>& problem, Scalar softness) noexcept;
   void move_centre(Search& at) noexcept;
   [[nodiscard]] Errors measure(const ContactProblem<Scalar>& problem,
                                const VectorX<Scalar>& velocity) noexcept;
@@ -145,7 +144,7 @@ class ProximalSolver {
   SolveLimits limits_;
   SapSolver<Scalar> solver_;
   ContactProblem<Scalar> softened_{Scalar(1)};
-  Scalar load_ = 0, weight_ = 0;      ///< ‖q‖ [m/s], and the mean of W + R [1/kg]
+  detail::Yardstick<Scalar> yardstick_{};
   Growing<VectorX<Scalar>> weights_;  ///< w, by blocks [1/kg]
   detail::RelaxedLifts<Scalar> lifts_;
   Growing<VectorX<Scalar>> centre_, last_, best_;  ///< c, γ of the last step, and the best
@@ -163,35 +162,12 @@ void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   for (Growing<VectorX<Scalar>>* numbers : {&centre_, &last_, &best_}) {
     numbers->grow(problem.impulse_count());
   }
-  Scalar load_squared = 0, diagonal = 0;
+  detail::YardstickSums<Scalar> sums;
   problem.for_each_block([&](const auto& block) {
-    const auto moved = block.velocity(problem.free_velocity());
-    const auto softness = block.regularization();
-    const Scalar sum = block.own_trace();
-    diagonal += sum;
-    for (int r = 0; r < block.rows(); ++r) {
-      const Scalar load = moved(r) - block.bias_velocity()(r);
-      load_squared += load * load;
-      if (!block.law().rigid) diagonal += softness(r);
-    }
-    weights_(block.number()) = sum / Scalar(block.rows());
+    const Scalar trace = sums.add(block, block.velocity(problem.free_velocity()));
+    weights_(block.number()) = trace / Scalar(block.rows());
   });
-  load_ = std::sqrt(load_squared);
-  weight_ = diagonal / Scalar((std::max)(problem.impulse_count(), Index(1)));
-}
-
-/// Gives the copy the laws of the next step.
-template <RealScalar Scalar>
-void ProximalSolver<Scalar>::soften(const ContactProblem<Scalar>& problem,
-                                    Scalar softness) noexcept {
-  problem.for_each_block([&](const auto& block) {
-    const bool rigid = block.law().rigid, lifted = options_.law == FrictionLaw::coulomb;
-    if (!rigid && !lifted) return;
-    const Index i = block.number();
-    const Scalar own = softness * weights_(i), lift = lifted ? lifts_(i) : Scalar(0);
-    const Scalar* const centre = centre_.data() + block.first_row();
-    softened_.set_law(i, detail::proximal_law(problem.law(i), own, centre, lift));
-  });
+  yardstick_ = sums.yardstick(options_.law);
 }
 
 /// Carries the centre on beyond the impulses of the step, unless they turned back.
@@ -217,27 +193,18 @@ void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
 template <RealScalar Scalar>
 auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
                                      const VectorX<Scalar>& velocity) noexcept -> Errors {
-  Scalar error_squared = 0, slope_squared = 0;
+  using std::sqrt;
+  detail::MapSums<Scalar> sums;
   problem.for_each_block([&](const auto& block) {
-    const auto impulse = block.read(last_);
-    auto slope = block.law_slope(block.velocity(velocity), impulse), trial = slope;
-    for (int r = 0; r < block.rows(); ++r) slope_squared += slope(r) * slope(r);
-    const int normal = detail::normal_row(block.set().shape);
-    if (options_.law == FrictionLaw::coulomb && normal >= 0) {
-      slope(normal) += lifts_.move(block.number(), block.set(), slope.data());
+    const auto impulse = block.read(last_),
+               slope = block.law_slope(block.velocity(velocity), impulse);
+    if (options_.law == FrictionLaw::coulomb) {
+      lifts_.move(block.number(), block.set(), slope.data());
     }
-    for (int r = 0; r < block.rows(); ++r) trial(r) = impulse(r) - slope(r) / weight_;
-    const auto nearest = block.nearest_unweighted(trial);
-    for (int r = 0; r < block.rows(); ++r) {
-      const Scalar miss = (impulse(r) - nearest(r)) * weight_;
-      error_squared += miss * miss;
-    }
+    sums.add(yardstick_, block.set(), impulse, slope);
   });
-  const Scalar error = std::sqrt(error_squared);
-  const Scalar size = detail::norm(last_.data(), last_.size()) * weight_;
-  const Scalar scale = (std::max)({load_, size, std::sqrt(slope_squared)});
-  if (!(scale > Scalar(0))) return {Scalar(0), Scalar(0)};
-  return {error / scale, load_ > Scalar(0) ? error / load_ : error / scale};
+  const Scalar relative = sums.error(yardstick_), load = yardstick_.load;
+  return {relative, load > Scalar(0) ? Scalar(sqrt(sums.map) / load) : relative};
 }
 
 /// Measures the last step and keeps its impulses if they are the best.
@@ -277,7 +244,9 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
       at.softness =
           (std::max)(Scalar(Tuning::shrink) * at.softness, Scalar(Tuning::least_softness));
     }
-    soften(problem, at.softness);
+    detail::write_proximal_laws(
+        problem, options_.law, [&](Index i) { return at.softness * weights_(i); }, lifts_,
+        centre_.data(), softened_);
     const Scalar wanted =
         (std::min)(Scalar(Tuning::first_tolerance), Scalar(Tuning::share) * at.error);
     solver_.set_tolerance((std::max)(wanted, Scalar(Tuning::least_share) * options_.tolerance));

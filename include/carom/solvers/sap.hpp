@@ -183,15 +183,10 @@ template <RealScalar Scalar>
 typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
   Scalar residual = idle_.residual_squared, free = idle_.free_squared, pushed = 0, gross = 0;
-  const auto meets = [&](const Scalar& own, const Scalar& scale) {
-    return detail::meets_tolerance(own, scale, options_.tolerance);
-  };
-  bool met = meets(Scalar(sqrt(residual)), detail::island_scale(free, Scalar(0), Scalar(0)));
+  bool met = detail::IslandMeasures<Scalar>{Scalar(sqrt(residual)), free}.meet(options_.tolerance);
   for (const Outcome& outcome : islands_.outcomes()) {
     const auto& own = outcome.measures;
-    met = meets(own.residual,
-                detail::island_scale(own.free_squared, own.pushed_squared, own.gross_squared)) &&
-          met;
+    met = own.meet(options_.tolerance) && met;
     residual += own.residual * own.residual;
     free += own.free_squared;
     pushed += own.pushed_squared;

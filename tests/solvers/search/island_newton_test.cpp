@@ -217,7 +217,7 @@ TEMPLATE_TEST_CASE("island_newton: it ends at the minimum, by steps that lower t
           CHECK((status == SolveStatus::converged) == newton.meets_target());
           CHECK((status == SolveStatus::converged || status == SolveStatus::no_progress));
           if (status == SolveStatus::converged) {
-            gradients.see(own(state, Memory::gradient).norm(), double(tolerance * newton.scale()));
+            gradients.see(own(state, Memory::gradient).norm(), double(tolerance * state.scale()));
           }
         }
       });
@@ -243,7 +243,7 @@ TEMPLATE_TEST_CASE("island_newton: it starts at the cheapest of guess, rest and 
       state.vector(Memory::spare1).setZero();
       const Scalar here = state.cost(), rest = state.cost_at(Memory::spare1, true),
                    loose = state.cost_at(Memory::free, false);
-      IslandNewton<Scalar>(state, data.memory, {Scalar(1e-3), 10, Scalar(0.1)}).start_from_best();
+      start_from_best(state);
       const Eigen::VectorXd now = own(state, Memory::whitened);
       const Scalar least = std::min({here, rest, loose});
       CHECK(state.cost() == least);

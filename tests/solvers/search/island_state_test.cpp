@@ -244,8 +244,8 @@ TEMPLATE_TEST_CASE(
         const Scalar linear = (state.vector(Memory::direction) *
                                (state.vector(Memory::whitened) - state.vector(Memory::free)))
                                   .sum();
-        slope += double(
-            state.slope(Scalar(alpha), linear, state.vector(Memory::direction).square().sum()));
+        slope += double(linear + Scalar(alpha) * state.vector(Memory::direction).square().sum() +
+                        state.push_slope(Scalar(alpha)));
       });
       const Eigen::VectorXd point = whitened + alpha * direction;
       const DenseState dense(data, point);
@@ -284,8 +284,7 @@ TEMPLATE_TEST_CASE("island_state: numbers out of range are infinite costs, and l
       CHECK(state.cost_at(Memory::spare1, false) == std::numeric_limits<Scalar>::infinity());
       CHECK(std::isfinite(state.cost()));
       state.contacts(Memory::trial_step, 1).setConstant(bad);
-      CHECK(state.slope(Scalar(4), Scalar(0), Scalar(0)) ==
-            std::numeric_limits<Scalar>::infinity());
+      CHECK(state.push_slope(Scalar(4)) == std::numeric_limits<Scalar>::infinity());
       state.vector(Memory::whitened) = state.vector(Memory::spare1);
       state.evaluate();
       CHECK(state.residual == std::numeric_limits<Scalar>::infinity());

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <petscvec.h>
+#include <petscksp.h>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -59,29 +59,21 @@ template <typename Block>
                                                  const VectorX<double>& whitened) noexcept {
   typename Block::Rows u = Block::Rows::Zero();
   for (int s = 0; s < block.side_count(); ++s) {
-    const auto columns = block.whitened_columns(s);
     const auto [start, size] = block.side(s).range;
-    for (int i = 0; i < block.rows(); ++i)
-      u(i) += columns.col(i).dot(whitened.segment(start, size));
+    u.head(block.rows()) +=
+        block.whitened_columns(s).transpose().lazyProduct(whitened.segment(start, size));
   }
   return u;
 }
 /// Adds Ĵᵀ γ of a block to what impulses give bodies and ghosts.
-/// @return  Σ ‖Ĵₖ‖² γₖ² over its rows and own bodies [J].
 template <typename Block>
-double add_push(const PetscContactProblem& problem, const Block& block,
-                const typename Block::Rows& impulse, VectorX<double>& pushed) noexcept {
-  double gross = 0;
+void add_push(const Block& block, const typename Block::Rows& impulse,
+              VectorX<double>& pushed) noexcept {
   for (int s = 0; s < block.side_count(); ++s) {
-    const auto columns = block.whitened_columns(s);
     const auto [start, size] = block.side(s).range;
-    const bool own = problem.is_own(block.side(s).body);
-    for (int i = 0; i < block.rows(); ++i) {
-      pushed.segment(start, size) += impulse(i) * columns.col(i);
-      if (own) gross += columns.col(i).squaredNorm() * impulse(i) * impulse(i);
-    }
+    pushed.segment(start, size) +=
+        block.whitened_columns(s).lazyProduct(impulse.head(block.rows()));
   }
-  return gross;
 }
 
 /// Where bodies are: each rank keeps the answers for the numbers that leave its own rank as
@@ -207,6 +199,7 @@ class PetscExchange {
     own_size_ = own;
     ghost_size_ = Index(places.size());
     total_size_ = total;
+    first_ = before;
     require_petsc(
         VecCreateMPIWithArray(communicator, 1, PetscInt(own), PetscInt(total), nullptr, &own_));
     require_petsc(
@@ -221,8 +214,9 @@ class PetscExchange {
 
   [[nodiscard]] Index own_size() const noexcept { return own_size_; }
   [[nodiscard]] Index ghost_size() const noexcept { return ghost_size_; }
-  /// Unknowns of all ranks.
+  /// Unknowns of all ranks, and the place of this rank's first among them.
   [[nodiscard]] Index total_size() const noexcept { return total_size_; }
+  [[nodiscard]] Index first() const noexcept { return first_; }
   /// The rank that owns a ghost.
   [[nodiscard]] int owner(Index ghost) const noexcept { return owners_[std::size_t(ghost)]; }
   /// Exchanges so far.
@@ -260,11 +254,88 @@ class PetscExchange {
     VecDestroy(&ghost_);
   }
 
-  Index own_size_ = 0, ghost_size_ = 0, total_size_ = 0;
+  Index own_size_ = 0, ghost_size_ = 0, total_size_ = 0, first_ = 0;
   std::vector<int> owners_;
   long long count_ = 0;
   Vec own_ = nullptr, ghost_ = nullptr;
   VecScatter scatter_ = nullptr;
+};
+
+/// A matrix of PETSc over the unknowns of all ranks, and the KSP that solves with it.
+class PetscLinearSystem {
+ public:
+  PetscLinearSystem() = default;
+  PetscLinearSystem(const PetscLinearSystem&) = delete;
+  PetscLinearSystem& operator=(const PetscLinearSystem&) = delete;
+  ~PetscLinearSystem() { release(); }
+
+  /// Makes the matrix by make(communicator, own unknowns, all unknowns, matrix), and a KSP for it.
+  /// Every rank calls it.
+  template <typename Make>
+  void lay_out(const PetscContactProblem& problem, const PetscExchange& exchange,
+               const Make& make) {
+    release();
+    const auto own = PetscInt(exchange.own_size()), total = PetscInt(exchange.total_size());
+    require_petsc(VecCreateMPI(problem.communicator(), own, total, &right_));
+    require_petsc(VecDuplicate(right_, &answer_));
+    make(problem.communicator(), own, total, matrix_);
+    require_petsc(KSPCreate(problem.communicator(), &solver_));
+    require_petsc(KSPSetOperators(solver_, matrix_, matrix_));
+    iterations_ = 0;
+  }
+  [[nodiscard]] Mat matrix() const noexcept { return matrix_; }
+  [[nodiscard]] KSP solver() const noexcept { return solver_; }
+  [[nodiscard]] PC preconditioner() const {
+    PC result = nullptr;
+    require_petsc(KSPGetPC(solver_, &result));
+    return result;
+  }
+  /// Solves for own unknowns. Every rank calls it.
+  /// @param answer  a guess in, where the KSP uses one; it may be the right side.
+  void solve(const double* right, double* answer) {
+    write(right, right_);
+    write(answer, answer_);
+    require_petsc(KSPSolve(solver_, right_, answer_));
+    PetscInt taken = 0;
+    require_petsc(KSPGetIterationNumber(solver_, &taken));
+    iterations_ += taken;
+    read(answer_, answer);
+  }
+  /// Iterations of the KSP since lay_out().
+  [[nodiscard]] long long iterations() const noexcept { return iterations_; }
+
+  /// Copies own unknowns out of a vector of PETSc's, and into it.
+  static void read(Vec from, double* to) {
+    const double* numbers = nullptr;
+    require_petsc(VecGetArrayRead(from, &numbers));
+    std::copy_n(numbers, size(from), to);
+    require_petsc(VecRestoreArrayRead(from, &numbers));
+  }
+  static void write(const double* from, Vec to) {
+    double* numbers = nullptr;
+    require_petsc(VecGetArrayWrite(to, &numbers));
+    std::copy_n(from, size(to), numbers);
+    require_petsc(VecRestoreArrayWrite(to, &numbers));
+  }
+
+ private:
+  [[nodiscard]] static PetscInt size(Vec vector) {
+    PetscInt own = 0;
+    require_petsc(VecGetLocalSize(vector, &own));
+    return own;
+  }
+  void release() {
+    if (!petsc_is_running()) return;
+    KSPDestroy(&solver_);
+    MatDestroy(&matrix_);
+    VecDestroy(&right_);
+    VecDestroy(&answer_);
+  }
+
+  Mat matrix_ = nullptr;
+  Vec right_ = nullptr, answer_ = nullptr;
+  KSP solver_ = nullptr;
+  long long iterations_ = 0;
 };
 
 /// Whether something holds on every rank; every rank calls it.

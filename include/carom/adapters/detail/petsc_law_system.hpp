@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <petscksp.h>
 #include <utility>
 #include <vector>
 
@@ -24,11 +23,6 @@ namespace detail {
 /// factors the whole.
 class PetscGainMatrix {
  public:
-  PetscGainMatrix() = default;
-  PetscGainMatrix(const PetscGainMatrix&) = delete;
-  PetscGainMatrix& operator=(const PetscGainMatrix&) = delete;
-  ~PetscGainMatrix() { release(); }
-
   /// Takes on a pattern. Every rank calls it.
   /// @param rows       of problem.local(); it has to outlive this object.
   /// @param symmetric  whether all N will be.
@@ -40,18 +34,11 @@ class PetscGainMatrix {
   [[nodiscard]] bool factor(const BlockGains<double>& gains);
 
   /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of own bodies. Every rank calls it.
-  void solve(double* x);
+  void solve(double* x) { system_.solve(x, x); }
   /// Iterations of the KSP since lay_out(): one for each solve with a factor.
-  [[nodiscard]] long long iterations() const noexcept { return iterations_; }
+  [[nodiscard]] long long iterations() const noexcept { return system_.iterations(); }
 
  private:
-  void release() {
-    if (!petsc_is_running()) return;
-    KSPDestroy(&solver_);
-    MatDestroy(&matrix_);
-    VecDestroy(&right_);
-    VecDestroy(&answer_);
-  }
   /// Calls visit(slot) for every body of this rank that something touches.
   template <typename Visit>
   void for_each_own_slot(const Visit& visit) const {
@@ -65,8 +52,8 @@ class PetscGainMatrix {
   [[nodiscard]] Index size(Index slot) const noexcept {
     return problem_->local().body(rows_->graph().body_at(slot)).size;
   }
-  void name_places(PetscExchange& exchange);
-  void make_solver();
+  void name_places(PetscExchange& exchange, Mat matrix);
+  void choose_solver();
   void add_edges(const BlockGains<double>& gains);
   void write_values();
 
@@ -78,10 +65,7 @@ class PetscGainMatrix {
   std::vector<double> lower_, upper_;
   std::vector<Index> diagonals_, below_;
   std::vector<double> values_;  ///< as the matrix takes them, ones of bodies without blocks last
-  Mat matrix_ = nullptr;
-  Vec right_ = nullptr, answer_ = nullptr;
-  KSP solver_ = nullptr;
-  long long iterations_ = 0;
+  PetscLinearSystem system_;
 };
 
 // --- implementation ---
@@ -89,11 +73,9 @@ class PetscGainMatrix {
 inline void PetscGainMatrix::lay_out(const PetscContactProblem& problem,
                                      const BodyRows<double>& rows, PetscExchange& exchange,
                                      bool symmetric) {
-  release();
   problem_ = &problem;
   rows_ = &rows;
   symmetric_ = symmetric;
-  iterations_ = 0;
   Index next = 0;
   diagonals_.clear();
   below_.clear();
@@ -108,24 +90,20 @@ inline void PetscGainMatrix::lay_out(const PetscContactProblem& problem,
   // Kernels write whole registers, past the end of a block of other sizes.
   lower_.resize(std::size_t(next + row_lanes));
   upper_.resize(symmetric ? 0 : lower_.size());
-  const auto own = PetscInt(exchange.own_size()), total = PetscInt(exchange.total_size());
-  const MPI_Comm communicator = problem.communicator();
-  require_petsc(VecCreateMPI(communicator, own, total, &right_));
-  require_petsc(VecDuplicate(right_, &answer_));
-  require_petsc(MatCreate(communicator, &matrix_));
-  require_petsc(MatSetSizes(matrix_, own, own, total, total));
-  require_petsc(MatSetType(matrix_, MATAIJ));
-  name_places(exchange);
-  make_solver();
+  system_.lay_out(problem, exchange, [&](MPI_Comm all, PetscInt own, PetscInt total, Mat& matrix) {
+    require_petsc(MatCreate(all, &matrix));
+    require_petsc(MatSetSizes(matrix, own, own, total, total));
+    require_petsc(MatSetType(matrix, MATAIJ));
+    name_places(exchange, matrix);
+  });
+  choose_solver();
 }
 
 /// Tells PETSc the places of the values, in the order in which write_values() writes them.
-inline void PetscGainMatrix::name_places(PetscExchange& exchange) {
+inline void PetscGainMatrix::name_places(PetscExchange& exchange, Mat matrix) {
   const ContactProblem<double>& local = problem_->local();
   VectorX<double> number(local.velocity_count());  // of unknowns among those of all ranks
-  PetscInt first = 0, end = 0;
-  require_petsc(VecGetOwnershipRange(right_, &first, &end));
-  for (Index k = 0; k < exchange.own_size(); ++k) number(k) = double(first + k);
+  for (Index k = 0; k < exchange.own_size(); ++k) number(k) = double(exchange.first() + k);
   exchange.update_ghosts(number.data());
   std::vector<PetscInt> row_places, column_places;
   const auto start = [&](int slot) { return local.body(rows_->graph().body_at(slot)).start; };
@@ -152,17 +130,14 @@ inline void PetscGainMatrix::name_places(PetscExchange& exchange) {
     }
   }
   values_.assign(row_places.size(), 1.0);
-  require_petsc(MatSetPreallocationCOO(matrix_, PetscCount(row_places.size()), row_places.data(),
+  require_petsc(MatSetPreallocationCOO(matrix, PetscCount(row_places.size()), row_places.data(),
                                        column_places.data()));
 }
 
-inline void PetscGainMatrix::make_solver() {
-  require_petsc(KSPCreate(problem_->communicator(), &solver_));
-  require_petsc(KSPSetOptionsPrefix(solver_, "carom_law_"));
-  require_petsc(KSPSetOperators(solver_, matrix_, matrix_));
-  require_petsc(KSPSetType(solver_, KSPPREONLY));
-  PC preconditioner = nullptr;
-  require_petsc(KSPGetPC(solver_, &preconditioner));
+inline void PetscGainMatrix::choose_solver() {
+  require_petsc(KSPSetOptionsPrefix(system_.solver(), "carom_law_"));
+  require_petsc(KSPSetType(system_.solver(), KSPPREONLY));
+  const PC preconditioner = system_.preconditioner();
 #ifdef PETSC_HAVE_MUMPS
   // Also where N is symmetric: MUMPS's Cholesky factors lose digits, so that the search took twice
   // the systems on rigid heaps of 400 and 1000 bodies under the convex law.
@@ -171,7 +146,7 @@ inline void PetscGainMatrix::make_solver() {
 #else
   require_petsc(PCSetType(preconditioner, PCREDUNDANT));
 #endif
-  require_petsc(KSPSetFromOptions(solver_));
+  require_petsc(KSPSetFromOptions(system_.solver()));
 }
 
 /// Writes the blocks of H, and of Hᵀ, of all slots and edges.
@@ -229,29 +204,11 @@ inline bool PetscGainMatrix::factor(const BlockGains<double>& gains) {
   const bool finite =
       std::all_of(values_.begin(), values_.end(), [](double x) { return is_finite(x); });
   if (!on_all_ranks(problem_->communicator(), finite)) return false;
-  require_petsc(MatSetValuesCOO(matrix_, values_.data(), INSERT_VALUES));
-  require_petsc(KSPSetUp(solver_));
-  PC preconditioner = nullptr;
-  require_petsc(KSPGetPC(solver_, &preconditioner));
+  require_petsc(MatSetValuesCOO(system_.matrix(), values_.data(), INSERT_VALUES));
+  require_petsc(KSPSetUp(system_.solver()));
   PCFailedReason failed = PC_NOERROR;
-  require_petsc(PCGetFailedReason(preconditioner, &failed));
+  require_petsc(PCGetFailedReason(system_.preconditioner(), &failed));
   return on_all_ranks(problem_->communicator(), failed == PC_NOERROR);
-}
-
-inline void PetscGainMatrix::solve(double* x) {
-  double* numbers = nullptr;
-  PetscInt own = 0, taken = 0;
-  require_petsc(VecGetLocalSize(right_, &own));
-  require_petsc(VecGetArrayWrite(right_, &numbers));
-  std::copy_n(x, own, numbers);
-  require_petsc(VecRestoreArrayWrite(right_, &numbers));
-  require_petsc(KSPSolve(solver_, right_, answer_));
-  require_petsc(KSPGetIterationNumber(solver_, &taken));
-  iterations_ += taken;
-  const double* found = nullptr;
-  require_petsc(VecGetArrayRead(answer_, &found));
-  std::copy_n(found, own, x);
-  require_petsc(VecRestoreArrayRead(answer_, &found));
 }
 
 /// BodySystem on the ranks of a communicator: Newton steps dγ = h − N W dγ of the impulses of all

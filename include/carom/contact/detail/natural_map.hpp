@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
@@ -80,6 +82,82 @@ template <typename Set, typename Rows>
   for (Index r = 0; r < map.size(); ++r) map(r) *= inverse_mass;
   return dot(map.data(), map.data(), map.size());
 }
+
+/// An error divided by the scale of the quantity: infinite if the scale has overflowed, the error
+/// itself if the scale is zero.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
+  if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
+  return scale > Scalar(0) ? error / scale : error;
+}
+
+/// The size of the numbers of some blocks, by which their errors are measured: of an island where
+/// a system has scales, else of the whole problem.
+template <RealScalar Scalar>
+struct Yardstick {
+  FrictionLaw law;
+  Scalar load;          ///< ‖q‖ [m/s]
+  Scalar inverse_mass;  ///< w, the mean diagonal of W + R; 1 for 0 [1/kg]
+};
+
+/// Sums over blocks from which a yardstick is made.
+template <RealScalar Scalar>
+struct YardstickSums {
+  Scalar diagonal = 0;      ///< of W + R, R = 0 where blocks are rigid
+  Scalar load_squared = 0;  ///< ‖q‖², q = J v* − v̂
+  Scalar rows = 0;
+
+  /// @param moved  J v* of a block's rows.
+  /// @return  the sum of the diagonal of its own W [1/kg].
+  template <typename Block>
+  Scalar add(const Block& block, const typename Block::Rows& moved) noexcept {
+    const auto softness = block.regularization();
+    for (int r = 0; r < block.rows(); ++r) {
+      const Scalar load = moved(r) - block.bias_velocity()(r);
+      load_squared += load * load;
+      if (!block.law().rigid) diagonal += softness(r);
+    }
+    const Scalar trace = block.own_trace();
+    diagonal += trace;
+    rows += Scalar(block.rows());
+    return trace;
+  }
+  [[nodiscard]] Yardstick<Scalar> yardstick(FrictionLaw law) const noexcept {
+    using std::sqrt;
+    return {law, sqrt(load_squared), diagonal > Scalar(0) ? diagonal / rows : Scalar(1)};
+  }
+};
+
+/// What the natural map error is made of; the sums of islands add up.
+template <RealScalar Scalar>
+struct MapSums {
+  Scalar map = 0;         ///< squared norm of the natural map times w [m²/s²]
+  Scalar impulses = 0;    ///< ‖γ‖² [N²·s²]
+  Scalar velocities = 0;  ///< ‖u‖² [m²/s²]
+
+  void add(const MapSums& other) noexcept {
+    map += other.map;
+    impulses += other.impulses;
+    velocities += other.velocities;
+  }
+  /// Adds a block's part.
+  template <typename Set, typename Rows>
+  void add(const Yardstick<Scalar>& yardstick, const Set& set, const Rows& impulse,
+           const Rows& velocity) noexcept {
+    map += natural_map_squared(yardstick.law, set, impulse, velocity, yardstick.inverse_mass);
+    impulses += dot(impulse.data(), impulse.data(), impulse.size());
+    velocities += dot(velocity.data(), velocity.data(), velocity.size());
+  }
+  /// The natural map error by a yardstick [-]; infinite where a number is not finite.
+  [[nodiscard]] Scalar error(const Yardstick<Scalar>& yardstick) const noexcept {
+    using std::sqrt;
+    const Scalar scale =
+        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
+                    Scalar(sqrt(velocities))});
+    const Scalar result = relative_error(Scalar(sqrt(map)), scale);
+    return is_finite(result) ? result : std::numeric_limits<Scalar>::infinity();
+  }
+};
 
 }  // namespace detail
 }  // namespace CAROM_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -139,6 +140,17 @@ class MomentumBalance {
     return scale > Scalar(0) ? norm() / scale : norm();
   }
   [[nodiscard]] Index worst() const noexcept { return worst_.owner(); }
+  /// The largest part of off_squared, that of worst().
+  [[nodiscard]] const Scalar& worst_part() const noexcept { return worst_.value(); }
+  /// Replaces the sums by total(sums), those of all machines with a part of the bodies.
+  template <typename Total>
+  void add_up(const Total& total) {
+    const std::array<Scalar, 3> all =
+        total(std::array<Scalar, 3>{off_squared_, free_squared_, pushed_squared_});
+    off_squared_ = all[0];
+    free_squared_ = all[1];
+    pushed_squared_ = all[2];
+  }
 
  private:
   Scalar off_squared_ = 0, free_squared_ = 0, pushed_squared_ = 0;

@@ -210,24 +210,6 @@ PackedIsland IslandPieces<Scalar>::piece(const Packed& packed, const PackedIslan
   return part;
 }
 
-/// What an iterate of an island is judged by.
-template <RealScalar Scalar>
-struct IslandMeasures {
-  Scalar residual = 0;        ///< ‖∇ℓ‖
-  Scalar free_squared = 0;    ///< ‖w*‖²
-  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
-
-  /// Takes ‖∇ℓ‖² and the others, in their order.
-  void take(const std::array<Scalar, 4>& sums) noexcept {
-    using std::sqrt;
-    residual = sqrt(sums[0]);
-    free_squared = sums[1];
-    pushed_squared = sums[2];
-    gross_squared = sums[3];
-  }
-};
-
 /// What the packed problem and the memory hold of one island, and passes over it. Cheap to make.
 /// @tparam State  derives from it; part(piece) makes the state of a piece of the island.
 template <RealScalar Scalar, typename State>

@@ -176,7 +176,7 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
 /// The cost ℓ of a small problem and its derivatives at an iterate, equal but for rounding to those
 /// of IslandState. A view of the problem.
 template <RealScalar Scalar>
-class SmallState {
+class SmallState : public IslandMeasures<Scalar> {
  public:
   using Problem = SmallProblem<Scalar>;
   using Lane = RowPacket<Scalar>;
@@ -197,10 +197,30 @@ class SmallState {
   /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
   [[nodiscard]] bool project_trials(int trial, int impulse) const noexcept;
 
-  Scalar residual = 0;        ///< ‖∇ℓ‖
-  Scalar free_squared = 0;    ///< ‖w*‖²
-  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;   ///< Σ ‖Ĵₖ‖² γₖ² over the rows
+  // What start_from_best() asks for. They write over the trial ahead.
+  [[nodiscard]] Scalar cost_at_rest() const noexcept {
+    const Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
+    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+      write_trial(velocity, Problem::trial_ahead, k);
+    }
+    return cost_ahead(this->free_squared);
+  }
+  [[nodiscard]] Scalar cost_when_free() const noexcept {
+    Lane velocity[3];
+    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+      multiply(Problem::free, k, velocity);
+      write_trial(velocity, Problem::trial_ahead, k);
+    }
+    return cost_ahead(Scalar(0));
+  }
+  void start_at_rest() noexcept {
+    std::fill_n(problem_.vector(Problem::whitened), lanes(), Scalar(0));
+    evaluate();
+  }
+  void start_free() noexcept {
+    copy(Problem::free, Problem::whitened);
+    evaluate();
+  }
 
   [[nodiscard]] Problem& problem() const noexcept { return problem_; }
   [[nodiscard]] Index size() const noexcept { return problem_.size(); }
@@ -276,7 +296,6 @@ bool SmallState<Scalar>::project_trials(int trial, int impulse) const noexcept {
 
 template <RealScalar Scalar>
 void SmallState<Scalar>::evaluate() noexcept {
-  using std::sqrt;
   for (Index k = 0; k < problem_.padded(); k += row_lanes) {
     Lane velocity[3];
     multiply(Problem::whitened, k, velocity);
@@ -285,7 +304,7 @@ void SmallState<Scalar>::evaluate() noexcept {
   }
   if (!project_trials(Problem::trial, Problem::impulse)) {
     std::fill_n(problem_.array(Problem::impulse), 3 * problem_.padded(), Scalar(0));
-    residual = std::numeric_limits<Scalar>::infinity();
+    this->residual = std::numeric_limits<Scalar>::infinity();
     return;
   }
   const Scalar* const gamma = problem_.array(Problem::impulse);
@@ -313,10 +332,7 @@ void SmallState<Scalar>::evaluate() noexcept {
       gross += in_array(Problem::row_square + c, k) * in_array(Problem::impulse + c, k).square();
     }
   }
-  residual = sqrt(gradient_sum.sum());
-  free_squared = free_sum.sum();
-  pushed_squared = pushed_sum.sum();
-  gross_squared = gross.sum();
+  this->take({gradient_sum.sum(), free_sum.sum(), pushed_sum.sum(), gross.sum()});
 }
 
 template <RealScalar Scalar>
@@ -332,9 +348,7 @@ Scalar SmallState<Scalar>::cost_of(const Scalar& change_squared, int impulse) co
 
 template <RealScalar Scalar>
 Scalar SmallState<Scalar>::cost() const noexcept {
-  if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
-    return std::numeric_limits<Scalar>::infinity();
-  }
+  if (!this->are_finite()) return std::numeric_limits<Scalar>::infinity();
   Lane change = Lane::Zero();
   for (Index i = 0; i < lanes(); i += row_lanes) {
     change += (in_vector(Problem::whitened, i) - in_vector(Problem::free, i)).square();

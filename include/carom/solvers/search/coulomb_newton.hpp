@@ -178,13 +178,13 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   bool late = false;
   for (int k = 0; k < Tuning::lift_limit && iterations < limit; ++k) {
     if ((late = judge.limits().caller.is_over())) break;
-    const bool close = state.residual <= reach * judge.scale();
+    const bool close = state.residual <= reach * state.scale();
     if (island.direct && (close || k % Tuning::trial_period == Tuning::trial_period - 1)) {
       if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
-      reach = Scalar(Tuning::reach_share) * state.residual / judge.scale();
+      reach = Scalar(Tuning::reach_share) * state.residual / state.scale();
       keep_best();
     }
-    tolerance = (std::min)(tolerance, state.residual / judge.scale() / Tuning::tolerance_divisor);
+    tolerance = (std::min)(tolerance, state.residual / state.scale() / Tuning::tolerance_divisor);
     for (Index c = 0; c < count; ++c) bias[c] = bias_[first + c] - lift_[first + c];
     const SolveStatus status =
         solve_convex((std::max)(tolerance, judge.limits().tolerance / Tuning::tolerance_divisor));
@@ -201,7 +201,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   }
   std::copy_n(best, island.vector_size, whitened);
   state.evaluate();
-  if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  if (!state.are_finite()) return SolveStatus::not_finite;
   if (late) return SolveStatus::deadline;
   return iterations < limit ? SolveStatus::no_progress : SolveStatus::iteration_limit;
 }

@@ -2,10 +2,7 @@
 #pragma once
 
 #include "carom/linalg/detail/block_cholesky.hpp"
-#include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/search/island_state.hpp"
-#include "carom/solvers/search/newton_walk.hpp"
-#include "carom/solvers/search/sap_tuning.hpp"
 #include "carom/solvers/systems/dual_curvature.hpp"
 
 namespace carom {
@@ -23,23 +20,29 @@ class IslandNewton {
   IslandNewton(State& state, Memory& memory, const NewtonLimits<Scalar>& limits) noexcept
       : state_(state), memory_(memory), limits_(limits) {}
 
-  /// What the residual is compared with.
-  [[nodiscard]] Scalar scale() const noexcept {
-    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
-  }
   [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
-  [[nodiscard]] bool meets_target() const noexcept {
-    return meets_tolerance(state_.residual, scale(), limits_.tolerance);
-  }
-
-  /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
-  void start_from_best() noexcept;
+  [[nodiscard]] bool meets_target() const noexcept { return state_.meet(limits_.tolerance); }
 
   /// Iterates to the target from the iterate last evaluated.
   /// @param find_direction  find_direction(curvature) solves H d = −∇ℓ for the direction; false
   ///                        when it cannot.
   template <typename FindDirection>
-  [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
+  [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept {
+    write_directions(false);  // with which the first step is Newton's own
+    return walk_to_target(
+        *this, [&] { return find_direction(*this); }, limits_, iterations);
+  }
+  // What walk_to_target() asks for.
+  [[nodiscard]] const IslandMeasures<Scalar>& measures() const noexcept { return state_; }
+  [[nodiscard]] Scalar advance() noexcept;
+  void keep_iterate() noexcept {
+    state_.for_each_piece(
+        [](const State& part, Scalar*) { part.copy(Memory::whitened, Memory::best); });
+  }
+  void return_to_kept() noexcept {
+    state_.copy(Memory::best, Memory::whitened);
+    state_.evaluate();
+  }
 
   /// G of a friction contact in the region noted; false where it is zero.
   [[nodiscard]] bool curvature(Index part, General3<Scalar>& g) const noexcept {
@@ -119,7 +122,6 @@ class IslandNewton {
   void write_directions(bool stepped) const noexcept;
   /// What the direction does to trial impulses.
   void write_steps() const noexcept;
-  [[nodiscard]] Scalar find_step() noexcept;
 
   State& state_;
   Memory& memory_;
@@ -127,22 +129,6 @@ class IslandNewton {
 };
 
 // --- implementation ---
-
-template <RealScalar Scalar>
-void IslandNewton<Scalar>::start_from_best() noexcept {
-  const Scalar here = state_.cost();
-  state_.clear(Memory::direction);
-  const Scalar at_rest = state_.cost_at(Memory::direction, true);
-  const Scalar when_free = state_.cost_at(Memory::free, false);
-  if (when_free < here && when_free < at_rest) {
-    state_.copy(Memory::free, Memory::whitened);
-  } else if (at_rest < here) {
-    state_.clear(Memory::whitened);
-  } else {
-    return;
-  }
-  state_.evaluate();
-}
 
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::write_directions(bool stepped) const noexcept {
@@ -183,9 +169,10 @@ void IslandNewton<Scalar>::write_steps() const noexcept {
   });
 }
 
-/// Step length α where the slope along the direction vanishes.
+/// Goes along the direction to where the slope vanishes; returns the step length.
 template <RealScalar Scalar>
-Scalar IslandNewton<Scalar>::find_step() noexcept {
+Scalar IslandNewton<Scalar>::advance() noexcept {
+  write_steps();
   const auto sums = state_.sum_pieces([](const State& part, Scalar* own) {
     const Scalar *const d = part.start_of(Memory::direction),
                         *const w = part.start_of(Memory::whitened),
@@ -196,50 +183,16 @@ Scalar IslandNewton<Scalar>::find_step() noexcept {
     });
     own[2] = squared_norm(d, part.island().vector_size);
   });
-  const Scalar slope_at_zero = sums[0], momentum_slope = sums[1], momentum_curvature = sums[2];
-  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const auto slope = [&](const Scalar& step) {
-    return state_.slope(step, momentum_slope, momentum_curvature);
-  };
-  return find_increasing_root<Scalar>(slope, slope_at_zero,
-                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
-                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
-      .argument;
-}
-
-template <RealScalar Scalar>
-template <typename FindDirection>
-SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
-                                          FindDirection&& find_direction) noexcept {
-  struct Steps {
-    IslandNewton& newton;
-    FindDirection& find;
-
-    [[nodiscard]] Scalar residual() const noexcept { return newton.state_.residual; }
-    [[nodiscard]] Scalar scale() const noexcept { return newton.scale(); }
-    [[nodiscard]] bool find_direction() noexcept { return find(newton); }
-    [[nodiscard]] Scalar advance() noexcept {
-      newton.write_steps();
-      const Scalar step = newton.find_step();
-      newton.write_directions(true);
-      newton.state_.for_each_piece([&](const State& part, Scalar*) {
-        Scalar* const w = part.start_of(Memory::whitened);
-        write_sum(w, step, part.start_of(Memory::direction), part.island().vector_size, w);
-      });
-      newton.state_.evaluate();
-      return step;
-    }
-    void keep_iterate() noexcept {
-      newton.state_.for_each_piece(
-          [](const State& part, Scalar*) { part.copy(Memory::whitened, Memory::best); });
-    }
-    void return_to_kept() noexcept {
-      newton.state_.copy(Memory::best, Memory::whitened);
-      newton.state_.evaluate();
-    }
-  };
-  write_directions(false);  // with which the first step is Newton's own
-  return walk_to_target(Steps{*this, find_direction}, limits_, iterations);
+  const Scalar step =
+      find_step(DirectionSlope<Scalar>{sums[0], sums[1], sums[2]}, limits_.line_search_tolerance,
+                [&](const Scalar& ahead) { return state_.push_slope(ahead); });
+  write_directions(true);
+  state_.for_each_piece([&](const State& part, Scalar*) {
+    Scalar* const w = part.start_of(Memory::whitened);
+    write_sum(w, step, part.start_of(Memory::direction), part.island().vector_size, w);
+  });
+  state_.evaluate();
+  return step;
 }
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "carom/solvers/sap_options.hpp"
 #include "carom/solvers/search/coulomb_newton.hpp"
@@ -171,7 +170,7 @@ void IslandSolver<Scalar>::solve(Index island, const Rules& rules, Crew* crew) n
                        : solve_convex(island, state, limits, outcome.iterations);
   outcome.pace = pace.longest();
   // A guess from which the numbers leave their range is returned as it was.
-  outcome.moved = state.residual <= (std::numeric_limits<Scalar>::max)();
+  outcome.moved = state.are_finite();
   outcome.measures = state;
 }
 
@@ -180,9 +179,9 @@ template <RealScalar Scalar>
 SolveStatus IslandSolver<Scalar>::solve_convex(Index island, State& state, const Limits& limits,
                                                int& iterations) noexcept {
   Newton newton(state, memory_, limits);
-  newton.start_from_best();
+  start_from_best(state);
   if (newton.meets_target()) return SolveStatus::converged;
-  if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  if (!state.are_finite()) return SolveStatus::not_finite;
   newton.forget_regions();
   return newton.iterate(iterations, [&](const Newton& now) {
     return state.island().direct ? direct_.find_direction(now, state)

@@ -10,6 +10,7 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/rows/edge_kernels.hpp"
 #include "carom/solvers/rows/island_view.hpp"
+#include "carom/solvers/search/newton_walk.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -39,9 +40,7 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
   void evaluate() noexcept;
   /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
   [[nodiscard]] Scalar cost() const noexcept {
-    if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
-      return std::numeric_limits<Scalar>::infinity();
-    }
+    if (!this->are_finite()) return std::numeric_limits<Scalar>::infinity();
     return this->sum_pieces([](const IslandState& part, Scalar* cost) {
       *cost = part.cost_of(Memory::whitened, Memory::trial, Memory::impulse);
     })[0];
@@ -49,10 +48,24 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
   /// ℓ at another point; the iterate and all that follows from it stay, but no step along d.
   /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
   [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
-  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite. It
-  /// writes over the contact velocities.
-  [[nodiscard]] Scalar slope(const Scalar& step, const Scalar& momentum_slope,
-                             const Scalar& momentum_curvature) const noexcept;
+  /// −γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite. It writes over the
+  /// contact velocities.
+  [[nodiscard]] Scalar push_slope(const Scalar& step) const noexcept;
+
+  // What start_from_best() asks for. The direction is zero after cost_at_rest().
+  [[nodiscard]] Scalar cost_at_rest() const noexcept {
+    clear(Memory::direction);
+    return cost_at(Memory::direction, true);
+  }
+  [[nodiscard]] Scalar cost_when_free() const noexcept { return cost_at(Memory::free, false); }
+  void start_at_rest() noexcept {
+    clear(Memory::whitened);
+    evaluate();
+  }
+  void start_free() noexcept {
+    this->copy(Memory::free, Memory::whitened);
+    evaluate();
+  }
 
   /// Writes Ĵ x, and zeros where the parts are padded.
   void write_velocities(typename Memory::VectorName from,
@@ -292,13 +305,10 @@ Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
 }
 
 template <RealScalar Scalar>
-Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slope,
-                                  const Scalar& momentum_curvature) const noexcept {
+Scalar IslandState<Scalar>::push_slope(const Scalar& step) const noexcept {
   if (pieces_ != nullptr) {
-    return momentum_slope + step * momentum_curvature +
-           this->sum_pieces([&](const IslandState& part, Scalar* own) {
-             *own = part.slope(step, Scalar(0), Scalar(0));
-           })[0];
+    return this->sum_pieces(
+        [&](const IslandState& part, Scalar* own) { *own = part.push_slope(step); })[0];
   }
   for (int c = 0; c < 3; ++c) {
     write_sum(start_of(Memory::trial, c), step, start_of(Memory::trial_step, c), island_.part_count,
@@ -307,7 +317,7 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
   if (!write_projections(Memory::velocity, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
   }
-  Scalar work = 0;  // −γ(α)·Ĵd
+  Scalar work = 0;
   for (int c = 0; c < 3; ++c) {
     const Scalar* const gamma = start_of(Memory::impulse_ahead, c);
     const Scalar* const weight = start_of(Packed::weight(c));
@@ -316,7 +326,7 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
       return Numbers::at(gamma + k) * (Numbers::at(weight + k) * Numbers::at(dy + k));
     });
   }
-  return momentum_slope + step * momentum_curvature + work;
+  return work;
 }
 
 }  // namespace detail

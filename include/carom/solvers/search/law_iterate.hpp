@@ -42,20 +42,10 @@ struct InteriorPointTuning {
   static constexpr int overlap_systems = 60;
 };
 
-/// The size of the numbers of some blocks: of an island where the system has scales, else of the
-/// whole problem, by which its errors are measured.
-template <RealScalar Scalar>
-struct Yardstick {
-  FrictionLaw law;
-  Scalar load;          ///< ‖q‖ [m/s]
-  Scalar inverse_mass;  ///< w, the mean diagonal of W + R; 1 for 0 [1/kg]
-};
-
 /// The yardstick of some of a system's blocks.
 template <typename System, RealScalar Scalar = typename System::scalar_type>
 [[nodiscard]] Yardstick<Scalar> make_yardstick(const System& system, FrictionLaw law, Index begin,
                                                Index end) noexcept {
-  using std::sqrt;
   Scalar trace(0), squared(0);
   Index rows = 0;
   for (Index i = begin; i < end; ++i) {
@@ -72,7 +62,7 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
     });
   }
   const auto sums = total_of(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
-  return {law, sqrt(sums[1]), sums[0] > Scalar(0) ? sums[0] / sums[2] : Scalar(1)};
+  return YardstickSums<Scalar>{sums[0], sums[1], sums[2]}.yardstick(law);
 }
 /// The yardstick of all blocks.
 template <typename System>
@@ -96,29 +86,6 @@ template <RealScalar Scalar, int Parts>
                                inverse_mass);
   }
 }
-
-/// What the natural map error is made of; the sums of islands add up.
-template <RealScalar Scalar>
-struct MapSums {
-  Scalar map = 0;         ///< squared norm of the natural map times w [m²/s²]
-  Scalar impulses = 0;    ///< ‖γ‖² [N²·s²]
-  Scalar velocities = 0;  ///< ‖u‖² [m²/s²]
-
-  void add(const MapSums& other) noexcept {
-    map += other.map;
-    impulses += other.impulses;
-    velocities += other.velocities;
-  }
-  /// The natural map error by a yardstick [-]; infinite where a number is not finite.
-  [[nodiscard]] Scalar error(const Yardstick<Scalar>& yardstick) const noexcept {
-    using std::sqrt;
-    const Scalar scale =
-        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
-                    Scalar(sqrt(velocities))});
-    const Scalar result = relative_error(Scalar(sqrt(map)), scale);
-    return is_finite(result) ? result : std::numeric_limits<Scalar>::infinity();
-  }
-};
 
 /// Whether a system knows what the errors of its blocks are measured by: scales(block). Others,
 /// which do not know their bodies, are measured by the natural map of all their blocks together.

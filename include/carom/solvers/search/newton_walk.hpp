@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "carom/core/scalar.hpp"
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
+#include "carom/solvers/search/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -54,6 +57,34 @@ template <RealScalar Scalar>
          scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
 }
 
+/// How far an iterate is from the least cost ℓ, and what that is compared with.
+template <RealScalar Scalar>
+struct IslandMeasures {
+  Scalar residual = 0;        ///< ‖∇ℓ‖
+  Scalar free_squared = 0;    ///< ‖w*‖²
+  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
+  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
+
+  /// Takes ‖∇ℓ‖² and the others, in their order.
+  void take(const std::array<Scalar, 4>& sums) noexcept {
+    using std::sqrt;
+    residual = sqrt(sums[0]);
+    free_squared = sums[1];
+    pushed_squared = sums[2];
+    gross_squared = sums[3];
+  }
+  /// What the residual of an island is compared with.
+  [[nodiscard]] Scalar scale() const noexcept {
+    return island_scale(free_squared, pushed_squared, gross_squared);
+  }
+  [[nodiscard]] bool meet(const Scalar& tolerance) const noexcept {
+    return meets_tolerance(residual, scale(), tolerance);
+  }
+  [[nodiscard]] bool are_finite() const noexcept {
+    return residual <= (std::numeric_limits<Scalar>::max)();
+  }
+};
+
 /// Writes a balance of momentum and the error that it bounds. Where numbers left their range both
 /// are infinite and the status says so.
 template <RealScalar Scalar>
@@ -68,32 +99,66 @@ void finish_report(const Scalar& residual, const Scalar& scale,
   report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
 }
 
+/// Moves an iterate to rest or to the free velocity if the cost there is lower than at the guess.
+/// @param iterate  cost(), cost_at_rest() and cost_when_free(), which do not move it, and
+///                 start_at_rest() and start_free(), which move and evaluate it.
+template <typename Iterate>
+void start_from_best(Iterate& iterate) {
+  const auto here = iterate.cost(), at_rest = iterate.cost_at_rest(),
+             when_free = iterate.cost_when_free();
+  if (when_free < here && when_free < at_rest) return iterate.start_free();
+  if (at_rest < here) iterate.start_at_rest();
+}
+
+/// What the slope of the cost along a direction d is made of, but for the impulses: ∇ℓ·d at the
+/// iterate, d·(w − w*) and ‖d‖².
+template <RealScalar Scalar>
+struct DirectionSlope {
+  Scalar at_zero = 0, momentum = 0, curvature = 0;
+};
+
+/// The step length α where the slope d·(w − w*) + α ‖d‖² − γ(α)·Ĵd along a direction vanishes.
+/// @param share  of the slope at zero that may be left [-].
+/// @param push   push(α) is −γ(α)·Ĵd.
+template <RealScalar Scalar, typename Push>
+[[nodiscard]] Scalar find_step(const DirectionSlope<Scalar>& slope, const Scalar& share,
+                               const Push& push) noexcept {
+  if (!(slope.at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  const auto value = [&](const Scalar& step) {
+    return slope.momentum + step * slope.curvature + push(step);
+  };
+  return find_increasing_root<Scalar>(value, slope.at_zero,
+                                      {.tolerance = -share * slope.at_zero,
+                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
+      .argument;
+}
+
 /// Newton's method with a line search, from the iterate last evaluated to the target.
-/// @param newton  residual() and scale() of the iterate; find_direction(), false when there is
-///                none; advance(), which goes along the direction, evaluates and returns the step
-///                length; keep_iterate() and return_to_kept(), which evaluates.
-/// @param iterations  counted up.
-template <RealScalar Scalar, typename Newton>
-[[nodiscard]] SolveStatus walk_to_target(Newton&& newton, const NewtonLimits<Scalar>& limits,
+/// @param iterate  measures(); advance(), which goes along the direction, evaluates and returns the
+///                 step length; keep_iterate() and return_to_kept(), which evaluates.
+/// @param find_direction  find_direction() writes the direction; false when there is none.
+/// @param iterations      counted up.
+template <RealScalar Scalar, typename Iterate, typename FindDirection>
+[[nodiscard]] SolveStatus walk_to_target(Iterate& iterate, const FindDirection& find_direction,
+                                         const NewtonLimits<Scalar>& limits,
                                          int& iterations) noexcept {
   using Tuning = NewtonWalkTuning;
   const Scalar longest = Scalar(Tuning::full_step), shortest = 1 / longest;
-  Scalar best_residual = newton.residual();
-  newton.keep_iterate();
+  Scalar best_residual = iterate.measures().residual;
+  iterate.keep_iterate();
   const auto give_best = [&](SolveStatus status) {
-    newton.return_to_kept();
+    iterate.return_to_kept();
     return status;
   };
   int stalls = 0;
   while (iterations < limits.iteration_limit) {
     if (limits.caller.is_over()) return give_best(SolveStatus::deadline);
-    if (!newton.find_direction()) return give_best(SolveStatus::not_finite);
-    const Scalar step = newton.advance();
+    if (!find_direction()) return give_best(SolveStatus::not_finite);
+    const Scalar step = iterate.advance();
     ++iterations;
-    const Scalar residual = newton.residual(), scale = newton.scale();
-    if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
-      return give_best(SolveStatus::not_finite);
-    }
+    const IslandMeasures<Scalar>& now = iterate.measures();
+    const Scalar residual = now.residual, scale = now.scale();
+    if (!now.are_finite()) return give_best(SolveStatus::not_finite);
     // Steps that do not shrink a small residual have reached the floor of rounding. Near that floor
     // the line search sees noise, so any length counts as full. Far above it full steps may also
     // make a detour, because the residual of a damped iterate need not fall.
@@ -105,7 +170,7 @@ template <RealScalar Scalar, typename Newton>
                  : 0;
     if (residual < best_residual) {
       best_residual = residual;
-      newton.keep_iterate();
+      iterate.keep_iterate();
     }
     if (meets_tolerance(residual, scale, limits.tolerance)) return SolveStatus::converged;
     if (stalls >= (near_floor ? Tuning::floor_stalls : Tuning::stalls))

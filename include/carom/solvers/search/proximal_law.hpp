@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "carom/contact/contact_problem.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/weighted_block.hpp"
 #include "carom/core/scalar.hpp"
@@ -48,6 +49,22 @@ template <RealScalar Scalar>
   }
   if (const int normal = normal_row(law.set.shape); normal >= 0) law.bias_velocity(normal) -= lift;
   return law;
+}
+
+/// Gives a copy of a problem the laws of a proximal step.
+/// @param softness, lift  softness(i), R of the rigid rows of a block, and lift(i).
+/// @param centre          c of all blocks, stacked.
+template <RealScalar Scalar, typename Softness, typename Lift>
+void write_proximal_laws(const ContactProblem<Scalar>& problem, FrictionLaw law,
+                         const Softness& softness, const Lift& lift, const Scalar* centre,
+                         ContactProblem<Scalar>& copy) noexcept {
+  const bool lifted = law == FrictionLaw::coulomb;
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const WeightedBlock<Scalar> own = problem.law(i);
+    if (!own.rigid && !lifted) continue;
+    copy.set_law(i, proximal_law(own, softness(i), centre + problem.first_row(i),
+                                 lifted ? lift(i) : Scalar(0)));
+  }
 }
 
 /// De Saxcé's lifts Σ ‖μ_b ∘ u_b‖ of the blocks of a problem [m/s], in a fixed point iteration.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "carom/core/scalar.hpp"
@@ -75,6 +77,17 @@ struct IterativeDirectionsTuning {
   static constexpr double loosest = 0.1;
   /// The last direction leaves no less than this share of what the target allows.
   static constexpr double last_share = 0.25;
+
+  /// The share of the gradient that a direction may leave: smaller near the end, but no less than
+  /// the target needs.
+  /// @param residual  relative to its scale.
+  template <typename Scalar>
+  [[nodiscard]] static Scalar share_left(const Scalar& residual, const Scalar& tolerance) noexcept {
+    using std::sqrt;
+    const Scalar wanted = (std::min)(Scalar(loosest), Scalar(sqrt(residual)));
+    const Scalar enough = Scalar(last_share) * tolerance / residual;
+    return (std::max)(wanted, (std::min)(enough, Scalar(loosest)));
+  }
 };
 
 /// Constants of CoulombNewton.

@@ -7,7 +7,6 @@
 
 #include "carom/cones/friction_cone.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/rows/small_problem.hpp"
 #include "carom/solvers/systems/dual_curvature.hpp"
 
@@ -71,11 +70,7 @@ class SmallNewton {
   [[nodiscard]] SolveStatus solve(int& iterations) noexcept;
 
   // What walk_to_target() asks for.
-  [[nodiscard]] Scalar residual() const noexcept { return state_.residual; }
-  [[nodiscard]] Scalar scale() const noexcept {
-    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
-  }
-  [[nodiscard]] bool find_direction() noexcept;
+  [[nodiscard]] const IslandMeasures<Scalar>& measures() const noexcept { return state_; }
   [[nodiscard]] Scalar advance() noexcept;
   void keep_iterate() noexcept { state_.copy(Problem::whitened, Problem::best); }
   void return_to_kept() noexcept {
@@ -88,10 +83,7 @@ class SmallNewton {
 
   /// Whether the velocities are those of a rigid body, whose matrix is kept in registers.
   [[nodiscard]] bool is_of_six() const noexcept { return state_.size() == 6; }
-  [[nodiscard]] bool meets_target() const noexcept {
-    return meets_tolerance(residual(), scale(), limits_.tolerance);
-  }
-  void start_from_best() noexcept;
+  [[nodiscard]] bool find_direction() noexcept;
   [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
     const auto at = [&](int name) { return problem_.array(name)[k]; };
     return {at(Problem::friction), at(Problem::tangent),   at(Problem::normal),
@@ -122,7 +114,7 @@ class SmallNewton {
   [[nodiscard]] bool solve_matrix(Scalar* x) noexcept;
   void sweep() noexcept;
   void write_steps() noexcept;
-  [[nodiscard]] Scalar find_step() noexcept;
+  [[nodiscard]] Scalar push_slope(const Scalar& step) noexcept;
 
   State& state_;
   Problem& problem_;
@@ -131,30 +123,6 @@ class SmallNewton {
 };
 
 // --- implementation ---
-
-/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
-template <RealScalar Scalar>
-void SmallNewton<Scalar>::start_from_best() noexcept {
-  const Scalar here = state_.cost();
-  Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
-  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
-    state_.write_trial(velocity, Problem::trial_ahead, k);
-  }
-  const Scalar at_rest = state_.cost_ahead(state_.free_squared);
-  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
-    state_.multiply(Problem::free, k, velocity);
-    state_.write_trial(velocity, Problem::trial_ahead, k);
-  }
-  const Scalar when_free = state_.cost_ahead(Scalar(0));
-  if (when_free < here && when_free < at_rest) {
-    state_.copy(Problem::free, Problem::whitened);
-  } else if (at_rest < here) {
-    std::fill_n(problem_.vector(Problem::whitened), state_.lanes(), Scalar(0));
-  } else {
-    return;
-  }
-  state_.evaluate();
-}
 
 template <RealScalar Scalar>
 void SmallNewton<Scalar>::write_directions(bool stepped) noexcept {
@@ -275,37 +243,27 @@ void SmallNewton<Scalar>::write_steps() noexcept {
   }
 }
 
-/// Step length α where the slope along the direction vanishes.
+/// −γ(α)·Ĵd at a step α.
 template <RealScalar Scalar>
-Scalar SmallNewton<Scalar>::find_step() noexcept {
-  const Scalar slope_at_zero = state_.dot(Problem::gradient, Problem::direction);
-  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const Scalar momentum_slope = state_.dot_change(Problem::direction);
-  const Scalar momentum_curvature = state_.dot(Problem::direction, Problem::direction);
-  const auto slope = [&](const Scalar& step) {
-    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
-      for (int c = 0; c < 3; ++c) {
-        const Lane ahead = state_.in_array(Problem::trial + c, k) +
-                           step * state_.in_array(Problem::trial_step + c, k);
-        ahead.write_to(problem_.array(Problem::trial_ahead + c) + k);
-      }
+Scalar SmallNewton<Scalar>::push_slope(const Scalar& step) noexcept {
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+    for (int c = 0; c < 3; ++c) {
+      const Lane ahead = state_.in_array(Problem::trial + c, k) +
+                         step * state_.in_array(Problem::trial_step + c, k);
+      ahead.write_to(problem_.array(Problem::trial_ahead + c) + k);
     }
-    if (!state_.project_trials(Problem::trial_ahead, Problem::impulse_ahead)) {
-      return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+  }
+  if (!state_.project_trials(Problem::trial_ahead, Problem::impulse_ahead)) {
+    return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+  }
+  Lane work = Lane::Zero();
+  for (Index k = 0; k < problem_.padded(); k += row_lanes) {
+    for (int c = 0; c < 3; ++c) {
+      work += state_.in_array(Problem::impulse_ahead + c, k) *
+              state_.in_array(Problem::velocity_step + c, k);
     }
-    Lane work = Lane::Zero();
-    for (Index k = 0; k < problem_.padded(); k += row_lanes) {
-      for (int c = 0; c < 3; ++c) {
-        work += state_.in_array(Problem::impulse_ahead + c, k) *
-                state_.in_array(Problem::velocity_step + c, k);
-      }
-    }
-    return momentum_slope + step * momentum_curvature - work.sum();
-  };
-  return find_increasing_root<Scalar>(slope, slope_at_zero,
-                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
-                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
-      .argument;
+  }
+  return -work.sum();
 }
 
 /// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
@@ -327,15 +285,19 @@ void SmallNewton<Scalar>::sweep() noexcept {
 template <RealScalar Scalar>
 Scalar SmallNewton<Scalar>::advance() noexcept {
   write_steps();
-  const Scalar step = find_step();
+  const DirectionSlope<Scalar> slope{state_.dot(Problem::gradient, Problem::direction),
+                                     state_.dot_change(Problem::direction),
+                                     state_.dot(Problem::direction, Problem::direction)};
+  const Scalar step = find_step(slope, limits_.line_search_tolerance,
+                                [this](const Scalar& ahead) { return push_slope(ahead); });
   write_directions(true);
   for (Index i = 0; i < state_.lanes(); i += row_lanes) {
     packet_at(problem_.vector(Problem::whitened) + i) +=
         step * state_.in_vector(Problem::direction, i);
   }
   state_.evaluate();
-  const bool finite = residual() <= (std::numeric_limits<Scalar>::max)();
-  if (sweeps_ && finite && residual() > scale() * Scalar(SmallSweepTuning::useless_residual)) {
+  if (sweeps_ && state_.are_finite() &&
+      state_.residual > state_.scale() * Scalar(SmallSweepTuning::useless_residual)) {
     sweep();
   }
   sweeps_ = false;
@@ -344,12 +306,12 @@ Scalar SmallNewton<Scalar>::advance() noexcept {
 
 template <RealScalar Scalar>
 SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
-  if (meets_target()) return SolveStatus::converged;
-  start_from_best();
-  if (meets_target()) return SolveStatus::converged;
-  if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  if (state_.meet(limits_.tolerance)) return SolveStatus::converged;
+  start_from_best(state_);
+  if (state_.meet(limits_.tolerance)) return SolveStatus::converged;
+  if (!state_.are_finite()) return SolveStatus::not_finite;
   write_directions(false);
-  return walk_to_target(*this, limits_, iterations);
+  return walk_to_target(*this, [this] { return find_direction(); }, limits_, iterations);
 }
 
 /// Solves small problems under the convex law on one dense matrix; SapSolver hands them over.
@@ -409,7 +371,7 @@ SolveReport<Scalar> SmallSolver<Scalar>::iterate(const ContactProblem<Scalar>& p
   if (!met()) {
     report.status = SmallNewton<Scalar>(state, limits).solve(report.iterations);
     // A guess from which the numbers leave their range is returned as it was.
-    if (state.residual <= (std::numeric_limits<Scalar>::max)()) {
+    if (state.are_finite()) {
       std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),
                   velocity.data());
       problem.unwhiten(as_span(velocity));

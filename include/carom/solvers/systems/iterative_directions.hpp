@@ -65,15 +65,8 @@ class IterativeDirections {
   }
 
  private:
-  /// A small share of the gradient is left, a smaller one near the end, but no less than the target
-  /// needs.
   [[nodiscard]] static Scalar share_left(const Newton& newton, const State& state) noexcept {
-    using std::sqrt;
-    const Scalar relative = state.residual / newton.scale();
-    const auto loosest = Scalar(Tuning::loosest);
-    const Scalar wanted = (std::min)(loosest, Scalar(sqrt(relative)));
-    const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
-    return (std::max)(wanted, (std::min)(enough, loosest));
+    return Tuning::share_left(Scalar(state.residual / state.scale()), newton.limits().tolerance);
   }
   /// The largest curvature of a part relative to the momentum [-].
   [[nodiscard]] static Scalar largest_curvature(const State& state) noexcept;
