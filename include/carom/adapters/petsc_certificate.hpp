@@ -109,7 +109,7 @@ class PetscCertifier {
       result.sums.see(b, size, whitened_.data() + start, free.data() + start,
                       pushed_.data() + start);
     }
-    result.sums.add_up([this](const auto& numbers) { return total(numbers); });
+    result.sums.add_up([this](const auto& numbers) { return this->total(numbers); });
     return result;
   }
   /// The number of the body with the largest part on all ranks; −1 if none has any.

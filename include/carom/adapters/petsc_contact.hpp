@@ -141,7 +141,8 @@ class PetscContactSolver {
     if (options_.law == FrictionLaw::convex) return;
     local.for_each_block([&](const auto& block) {
       const auto moved = block.read(sap_.contact_velocity()), gamma = block.read(impulse_);
-      lift_[std::size_t(block.number())] = de_saxce_lift(block.set(), block.law_slope(moved, gamma));
+      lift_[std::size_t(block.number())] =
+          de_saxce_lift(block.set(), block.law_slope(moved, gamma));
     });
   }
   /// @param velocity  the guess in, the last velocity out.

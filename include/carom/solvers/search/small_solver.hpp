@@ -311,7 +311,8 @@ SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
   if (state_.meet(limits_.tolerance)) return SolveStatus::converged;
   if (!state_.are_finite()) return SolveStatus::not_finite;
   write_directions(false);
-  return walk_to_target(*this, [this] { return find_direction(); }, limits_, iterations);
+  return walk_to_target(
+      *this, [this] { return find_direction(); }, limits_, iterations);
 }
 
 /// Solves small problems under the convex law on one dense matrix; SapSolver hands them over.
