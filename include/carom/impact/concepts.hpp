@@ -14,11 +14,11 @@ class ImpactProblem;
 template <RealScalar Scalar>
 struct ImpactReport;
 
-// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
+// clang-format 14 breaks compound requirements over lines, so this part is formatted by hand.
 // clang-format off
 
-/// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. An
-/// operator of yours serves as well as MassMatrix. Law: symmetric and positive definite.
+/// The mass matrix as impacts need it: its size, and M⁻¹ applied to a covector in place. A user's
+/// operator is valid too, not only MassMatrix. Law: symmetric and positive definite.
 template <typename Mass>
 concept InverseMassLike =
     RealScalar<typename Mass::scalar_type> &&
@@ -27,9 +27,9 @@ concept InverseMassLike =
       { mass.apply_inverse(covector) } -> std::same_as<void>;
     };
 
-/// Decides which infeasible contact reflects next. prepare() grows memory for a number of contacts,
-/// start() sees all rates, update() each one that changes, pick() names a contact with a rate below
-/// the limit, or −1 when there is none.
+/// Chooses the infeasible contact that reflects next. prepare() allocates memory for a count of
+/// contacts, start() receives all rates, update() receives each rate that changes. pick() returns a
+/// contact with a rate below the limit, or −1 if there is none.
 template <typename Order, typename Scalar>
 concept ReflectionOrderLike =
     RealScalar<Scalar> &&
@@ -40,7 +40,7 @@ concept ReflectionOrderLike =
       { order.pick(rates, limit) } noexcept -> std::same_as<Index>;
     };
 
-/// What every impact law without friction offers: it maps the momentum p⁻ to p⁺ and tells the
+/// The interface of all impact laws without friction: they map the momentum p⁻ to p⁺ and return the
 /// impulse of each contact.
 template <typename Law, typename Scalar>
 concept ImpactLawLike =
@@ -50,9 +50,9 @@ concept ImpactLawLike =
       { used.impulses().data() } -> std::convertible_to<const Scalar*>;
     };
 
-/// A law that a stepper can use at every impact, because the problem is all that its prepare()
-/// needs: ImpactResolver, RestitutionImpact, PlasticImpact, GeneralizedReflections or a law of the
-/// user. Law: the contacts separate or rest afterwards.
+/// A law that a stepper can use at each impact, because its prepare() needs only the problem:
+/// ImpactResolver, RestitutionImpact, PlasticImpact, GeneralizedReflections or a law of the user.
+/// Law: afterwards the contacts separate or rest.
 template <typename Law, typename Scalar>
 concept ImpactLawFor =
     ImpactLawLike<Law, Scalar> &&

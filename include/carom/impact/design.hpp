@@ -10,12 +10,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Two contacts of a design: what a model returns for one choice of parameters and configuration.
+/// Two contacts of a design: the result of a model for one choice of parameters and configuration.
 template <RealScalar Scalar>
 struct DesignPoint {
   MassMatrix<Scalar> mass;
   VectorX<Scalar> first_gradient;   ///< Dϕ of the first contact.
-  VectorX<Scalar> second_gradient;  ///< Dϕ of the second.
+  VectorX<Scalar> second_gradient;  ///< Dϕ of the second contact.
   VectorX<Scalar> constraints;      ///< must vanish too: gaps, fixed lengths; may be empty.
 };
 
@@ -45,15 +45,16 @@ template <RealScalar Scalar>
   return nearest;
 }
 
-/// Nearest parameters and configuration for which two simultaneous impacts have one outcome:
-/// ⟨u, v⟩ = −cos(π/m), the model's constraints kept, by Newton's method with steps of minimum norm.
+/// Nearest parameters and configuration for which two simultaneous impacts have one outcome: ⟨u,
+/// v⟩ = −cos(π/m) subject to the model's constraints. The method is Newton's with steps of minimum
+/// norm.
 ///
 /// @param model  callable from VectorX (parameters and configuration) to DesignPoint.
 /// @param x      start in, design out.
 /// @param m      2 makes the normals orthogonal; see nearest_unique_label.
 /// @return  residual: the largest of |⟨u, v⟩ + cos(π/m)| and the constraints.
 /// @note  Cold: allocates.
-/// @cite  seghete2014propagative, section VI (impact design), any m instead of 2 alone.
+/// @cite  seghete2014propagative, section VI (impact design), for any m instead of 2 only.
 template <RealScalar Scalar, typename Model>
 SolveReport<Scalar> find_unique_design(Model&& model, VectorX<Scalar>& x, int m = 2,
                                        const MinimumNormOptions<Scalar>& options = {}) {

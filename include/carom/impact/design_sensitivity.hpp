@@ -11,14 +11,14 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How the ambiguity of a double impact changes with the design.
+/// Derivatives of the ambiguity of a double impact by the design.
 template <RealScalar Scalar>
 struct DesignSensitivity {
-  Scalar product = 0;                      ///< ⟨u, v⟩ [-].
-  Scalar indeterminacy = 0;                ///< ξ [-].
-  VectorX<Scalar> product_gradient;        ///< ∂⟨u, v⟩/∂x [1/unit of x].
-  VectorX<Scalar> indeterminacy_gradient;  ///< ∂ξ/∂x [1/unit of x]; one-sided where ξ has a kink,
-                                           ///< as at every unique design.
+  Scalar product = 0;                ///< ⟨u, v⟩ [-].
+  Scalar indeterminacy = 0;          ///< ξ [-].
+  VectorX<Scalar> product_gradient;  ///< ∂⟨u, v⟩/∂x [1/unit of x].
+  /// ∂ξ/∂x [1/unit of x]; one-sided where ξ has a kink, as at each unique design.
+  VectorX<Scalar> indeterminacy_gradient;
 };
 
 namespace detail {
@@ -37,14 +37,14 @@ template <RealScalar Scalar>
 }  // namespace detail
 
 /// Gradients of ⟨u, v⟩ and of the indeterminacy ξ with respect to the parameters and the
-/// configuration of a design, by differences: they say which parameter matters, and how much.
+/// configuration of a design, by finite differences. They show the influence of each parameter.
 ///
-/// Central differences, except where ξ vanishes at x: there it grows on both sides like an absolute
-/// value, and the forward difference gives the slope of the rise.
+/// Differences are central, except where ξ vanishes at x. There ξ increases on both sides like an
+/// absolute value, and the forward difference is the slope of this increase.
 ///
 /// @param model     callable from VectorX (parameters and configuration) to DesignPoint.
 /// @param x         the design.
-/// @param velocity  v⁻ [unit of the configuration/s], kept while x varies.
+/// @param velocity  v⁻ [unit of the configuration/s], constant while x varies.
 /// @throws std::invalid_argument  as ImpactProblem::add_contact and enumerate_outcomes.
 /// @note  Cold: allocates. Accurate to about two thirds of the digits.
 /// @cite  seghete2014propagative, section VI (impact design).

@@ -13,32 +13,33 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Finds the contacts of an impact that nothing in its data tells apart, so that a law which treats
-/// them differently takes its choice from their numbers alone.
+/// Finds the equivalent contacts of an impact: contacts that are indistinguishable in the data. A
+/// law that treats equivalent contacts differently would depend on their numbering.
 ///
-/// Contacts are equivalent when they close at the same rate and meet the same others: the coarsest
-/// split of the contacts into groups A, B, … for which s_i is the same all over a group, and so is
-/// Σ_{j∈B} G_ij for every group B. Contacts that an exchange leaving G and s as they are takes into
-/// each other are in one group, so what is done to whole groups keeps every symmetry of the data,
-/// whatever the contacts' numbers, units, directions and lengths. Equal impulses −2 s/Σ_{j∈A} G_ij
-/// on all contacts of a group turn all of its rates around and keep all groups as they are; G may
-/// be singular.
+/// Two contacts are equivalent if they close at the same rate and have the same products with other
+/// groups. The groups are the coarsest partition A, B, … of the contacts for which s_i, and Σ_{j∈B}
+/// G_ij for each group B, are constant in each group. If an exchange of contacts leaves G and s
+/// unchanged, the exchanged contacts are in one group. An operation on whole groups therefore
+/// preserves all symmetries of the data, for any numbering, units, directions and lengths. Equal
+/// impulses −2 s/Σ_{j∈A} G_ij on all contacts of a group reverse all its rates and leave all groups
+/// unchanged; G may be singular.
 ///
-/// Groups are split by s, then by Σ_j G_ij k(j) with a number k of each group, until nothing
-/// changes. The numbers are e to the power of multiples of the golden ratio's fraction, whose
-/// combinations agree only where the sums do.
+/// The steps: (1) split the contacts by s; (2) assign a number k to each group and split the groups
+/// by Σ_j G_ij k(j); (3) repeat step 2 until no group changes. The numbers k are e to the power of
+/// multiples of the golden ratio's fraction: their combinations are equal only if the sums are
+/// equal.
 template <RealScalar Scalar>
 class EquivalentContacts {
  public:
-  /// Part of the largest rate [-], and of the rows' sums of G, by which numbers of equivalent
-  /// contacts may differ: round-off in masses and frames stays below it in ordinary units. A
-  /// smaller one takes the round-off of a turned frame for a difference, a larger one takes small
-  /// differences for round-off.
+  /// Relative tolerance between the numbers of equivalent contacts [-], relative to the largest
+  /// rate and to the row sums of G. Round-off in masses and frames is below it in ordinary units.
+  /// With a smaller tolerance, the round-off of a rotated frame counts as a difference. With a
+  /// larger one, small differences count as round-off.
   static constexpr Scalar tolerance() noexcept {
     return Scalar(std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16);
   }
 
-  /// Grows memory to a number of contacts; allocates where none was as large.
+  /// Allocates memory for a count of contacts, if it is larger than every count before.
   void prepare(Index count) {
     const auto size = std::size_t(count);
     for (auto* list : {&group_, &members_, &waiting_, &sizes_, &starts_}) {
@@ -49,13 +50,14 @@ class EquivalentContacts {
     for (auto* list : {&sums_, &references_, &keys_}) list->reserve(size);
   }
 
-  /// Splits the contacts of a problem.
+  /// Partitions the contacts of a problem.
   /// @param rates    s, one per contact.
   /// @param rounding  round-off of the rates [√J], ≥ 0.
   /// @return  whether any group has more than one contact.
-  /// @pre   prepare() was called with as many contacts.
-  /// @note  Real-time safe: no allocation, no exception. It costs n_c log n_c where all rates
-  ///        differ, else as many visits of neighbours, times log n_c, as contacts change groups.
+  /// @pre   prepare() was called with at least this count of contacts.
+  /// @note  Real-time safe: no allocation, no exception. The cost is n_c log n_c if all rates
+  ///        differ. Otherwise it is the count of visited neighbours, times log n_c, of the contacts
+  ///        that change groups.
   bool split(const ImpactProblem<Scalar>& problem, std::span<const Scalar> rates,
              const Scalar& rounding) noexcept {
     start(problem, rates, rounding);
@@ -70,8 +72,8 @@ class EquivalentContacts {
     return true;
   }
 
-  /// The contacts equivalent to one, itself included, in their order; of one that repeats another,
-  /// and of any where split() found no group, nothing.
+  /// The contacts equivalent to a contact, including itself, in their order. It is empty for a
+  /// contact that repeats another, and for all contacts if split() found no group.
   [[nodiscard]] std::span<const Index> group_of(Index contact) const noexcept {
     const Index group = group_[std::size_t(contact)];
     if (group < 0 || starts_.empty()) return {};
@@ -83,7 +85,7 @@ class EquivalentContacts {
     return group_[std::size_t(a)] >= 0 && group_[std::size_t(a)] == group_[std::size_t(b)];
   }
 
-  /// Gives every contact the mean of its group, in place.
+  /// Replaces the number of each contact by the mean of its group, in place.
   /// @pre   split() found a group.
   template <typename Numbers>
   void average(Numbers& numbers) const noexcept {
@@ -114,7 +116,7 @@ class EquivalentContacts {
     waiting_.push_back(contact);
   }
 
-  /// Groups by rates, in members_ sorted by them.
+  /// Groups the contacts by rates; members_ is sorted by rate.
   void start(const ImpactProblem<Scalar>& problem, std::span<const Scalar> rates,
              const Scalar& rounding) noexcept {
     CAROM_EXPECTS(Index(rates.size()) == problem.contact_count());
@@ -140,7 +142,7 @@ class EquivalentContacts {
       ++sizes_.back();
     }
   }
-  /// Σ_j G_ij k(j) of every contact; all wait to be compared.
+  /// Computes Σ_j G_ij k(j) for each contact and marks all contacts as waiting for comparison.
   void sum_neighbours(const ImpactProblem<Scalar>& problem) noexcept {
     using std::abs;
     sums_.assign(group_.size(), Scalar(0));
@@ -158,7 +160,8 @@ class EquivalentContacts {
     }
     allowance_ = tolerance() * largest;
   }
-  /// Compares those that wait with the rest of their group, and moves what differs to new groups.
+  /// Compares the waiting contacts with the rest of their group, and moves those that differ to new
+  /// groups.
   void part_waiting() noexcept {
     std::sort(waiting_.begin(), waiting_.end(), [&](Index a, Index b) {
       const Index first = group_[std::size_t(a)], second = group_[std::size_t(b)];
@@ -174,9 +177,10 @@ class EquivalentContacts {
     for (const Index i : waiting_) is_waiting_[std::size_t(i)] = 0;
     waiting_.clear();
   }
-  /// @param begin, end  those of the group that wait, sorted by their sums. Where there are others,
-  ///                    they all have the group's reference for a sum, and keep the group; else the
-  ///                    largest part keeps it, so that a contact moves log n_c times at most.
+  /// @param begin, end  the waiting contacts of the group, sorted by their sums. If the group has
+  ///                    other contacts, these all have the reference sum of the group and stay in
+  ///                    it. Otherwise the largest part stays, so that a contact moves at most log
+  ///                    n_c times.
   void part_group(Index group, std::size_t begin, std::size_t end) noexcept {
     const bool others = std::size_t(sizes_[std::size_t(group)]) > end - begin;
     std::size_t keeps = end;
@@ -206,7 +210,7 @@ class EquivalentContacts {
   [[nodiscard]] const Scalar& reference(Index group) const noexcept {
     return references_[std::size_t(group)];
   }
-  /// Past the last of those from `first` on whose sums are the same.
+  /// The end of the contacts, from `first` on, with equal sums.
   [[nodiscard]] std::size_t end_of_part(std::size_t first, std::size_t end) const noexcept {
     std::size_t last = first + 1;
     while (last < end &&
@@ -216,7 +220,7 @@ class EquivalentContacts {
     }
     return last;
   }
-  /// Brings the sums of those up to date that meet a contact in a new group.
+  /// Updates the sums of the contacts that have a product with a contact in a new group.
   void tell_neighbours(const ImpactProblem<Scalar>& problem) noexcept {
     for (const auto& [contact, from] : moved_) {
       const Scalar change = key(group_[std::size_t(contact)]) - key(from);
@@ -239,8 +243,8 @@ class EquivalentContacts {
   }
 
   Scalar allowance_ = 0;
-  std::vector<Index> group_;           ///< per contact; −1 of one that repeats another
-  std::vector<Index> members_;         ///< contacts, in the end group by group
+  std::vector<Index> group_;           ///< per contact; −1 for a contact that repeats another
+  std::vector<Index> members_;         ///< contacts, finally sorted by group
   std::vector<Index> sizes_, starts_;  ///< per group
   std::vector<Index> waiting_;
   std::vector<char> is_waiting_;

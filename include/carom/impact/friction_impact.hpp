@@ -15,32 +15,32 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Law of a single contact with friction, propagated over all of them.
+/// Law of a single contact with friction. It is propagated over all contacts.
 enum class FrictionImpactLaw {
-  routh,   ///< Routh's course with Stronge's energetic restitution; planar contacts only.
+  routh,   ///< Routh's method with Stronge's energetic restitution; planar contacts only.
   moreau,  ///< projection onto the friction cone in the metric, times 1 + e.
 };
 
 /// Which closed contact acts next.
 enum class FrictionImpactOrder {
   most_infeasible,  ///< the largest closing speed.
-  by_index,         ///< the first closing one, from the last that acted on.
+  by_index,         ///< the first closing one, counted from the last contact that acted.
 };
 
 /// Simultaneous impacts with Coulomb friction, planar or spatial, one contact at a time.
 ///
-/// With friction the outcome may depend on the order even where normals are orthogonal. No single
-/// impact gains energy, so their sequence does not either. An infinite series of ever weaker
-/// impacts ends at the collapse threshold, and the status says so: some contacts then still close,
-/// but slower than the threshold.
+/// With friction the outcome may depend on the order even if normals are orthogonal. No single
+/// impact gains energy, so the sequence does not gain energy either. An infinite series of
+/// decreasing impacts ends at the collapse threshold, and the status states this: some contacts
+/// then still close, but slower than the threshold.
 /// @cite stronge1990rigid; moreau1988unilateral, propagated from contact to contact
 template <RealScalar Scalar>
 class FrictionImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the fastest one before the
-  ///                            impact end it [-], > 0. A smaller one takes more impacts,
-  ///                            a larger one leaves faster closing rates. Others than the default
-  ///                            were not measured.
+  /// @param collapse_threshold  the impact ends when all closing rates are below this fraction of
+  ///                            the largest rate before the impact [-], > 0. With a smaller one,
+  ///                            there are more impacts. With a larger one, the remaining closing
+  ///                            rates are larger. Other values than the default were not measured.
   explicit FrictionImpact(FrictionImpactLaw law = FrictionImpactLaw::routh,
                           FrictionImpactOrder order = FrictionImpactOrder::most_infeasible,
                           Scalar collapse_threshold = Scalar(1e-9))
@@ -48,11 +48,11 @@ class FrictionImpact {
     detail::reject_if(detail::collapse_fault(collapse_threshold));
   }
 
-  /// Forgets all contacts.
+  /// Removes all contacts.
   void reset() noexcept { contacts_.clear(); }
 
   /// Adds a closed planar contact.
-  /// @param normal       gradient Dϕ of the gap [-], its length gives the unit of impulses.
+  /// @param normal       gradient Dϕ of the gap [-]; its length determines the unit of impulses.
   /// @param tangent      gradient of the sliding displacement, same unit.
   /// @param friction     μ [-], ≥ 0.
   /// @param restitution  e [-], in [0, 1].
@@ -86,7 +86,7 @@ class FrictionImpact {
     return add(mass, std::move(gradients), friction, restitution);
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out.
+  /// Resolves an impact: p⁻ is replaced by p⁺.
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit impacts.
   ImpactReport<Scalar> resolve(VectorX<Scalar>& momentum,
                                const ImpactOptions<Scalar>& options = {}) noexcept {
@@ -180,7 +180,7 @@ class FrictionImpact {
     return fastest;
   }
 
-  /// The rounding of closing rates is relative to this: their sums without cancellation.
+  /// The reference of the rounding of closing rates: their sums without cancellation.
   [[nodiscard]] Scalar closing_scale(const VectorX<Scalar>& momentum) const noexcept {
     using std::abs;
     Scalar scale = 0;
@@ -192,7 +192,7 @@ class FrictionImpact {
     return scale;
   }
 
-  /// Impulse (tangents, normal) of one contact whose velocity is u.
+  /// Impulse (tangents, normal) of one contact with velocity u.
   [[nodiscard]] Vector3<Scalar> impulse_of(const Contact& contact,
                                            const Vector3<Scalar>& u) const noexcept {
     const auto& w = contact.inverse_mass;

@@ -12,16 +12,17 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Generalized Reflections, the simultaneous law: all violated contacts at once, so that the
-/// outcome depends on no order.
+/// Generalized Reflections, the simultaneous law: all violated contacts act at once, so that the
+/// outcome does not depend on an order.
 ///
-/// Among the contacts V that are violated, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
-/// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. This repeats until
-/// no contact is violated. Where all violated contacts press, that is the reflection about their
-/// common face: all of their rates change sign. Of the impulses that lead there, equivalent
-/// contacts have equal ones, see EquivalentContacts. Elastic, and equal to the propagative outcome
-/// for all-approaching momenta exactly when −1 is in the reflection group; in general the two
-/// differ.
+/// The steps, until no contact is violated: (1) V is the set of violated contacts; (2) λ = argmin ½
+/// λᵀGλ + sᵀλ over λ ≥ 0 with support in V; (3) p⁺ = p + 2 Σ λ_i u_i, a reflection across the
+/// plastic outcome. If all violated contacts press, step 3 is the reflection about their common
+/// face: all their rates change sign. If the impulses are not unique, equivalent contacts get equal
+/// ones, see EquivalentContacts.
+///
+/// The law is elastic. Its outcome is equal to the propagative outcome for all-approaching momenta
+/// exactly if −1 is in the reflection group; in general the two differ.
 /// @cite smith2012reflections
 template <RealScalar Scalar>
 class GeneralizedReflections {
@@ -30,8 +31,8 @@ class GeneralizedReflections {
     detail::reject_if(check(options));
   }
 
-  /// Grows memory to the problem's size; allocates where none was as large.
-  /// @param recorded  of how many generalized reflections sequence() can hold the contacts.
+  /// Allocates memory for the problem, if it is larger than every problem before.
+  /// @param recorded  count of generalized reflections whose contacts sequence() can store.
   void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     problem.require_prepared();
     recorded_ = std::size_t(recorded);
@@ -51,8 +52,8 @@ class GeneralizedReflections {
     if (wedged_) plastic_.prepare(problem);
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out. `reflections` counts generalized ones; a wedged problem is
-  /// resolved plastically.
+  /// Resolves an impact: p⁻ is replaced by p⁺. `reflections` counts generalized ones. A wedged
+  /// problem is resolved plastically.
   /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit times one
   ///        non-negative least-squares problem.
@@ -83,7 +84,7 @@ class GeneralizedReflections {
       }
       static_cast<void>(squares_.solve(
           gram_, rates_, [&](Index i) { return rates_(i) < limit; }, step_));
-      if (!(step_.maxCoeff() > Scalar(0))) break;  // what closes is below rounding
+      if (!(step_.maxCoeff() > Scalar(0))) break;  // the closing rates are below rounding
       if (grouped) {
         share_equally(problem);
       } else {
@@ -102,18 +103,18 @@ class GeneralizedReflections {
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
-  /// The contacts that pressed, reflection by reflection, as many as prepare() made room for.
+  /// The contacts that pressed, reflection by reflection, up to the limit of prepare().
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
-  /// How many contacts of sequence() reflected at once, step by step.
+  /// The count of contacts of sequence() that reflected at once, step by step.
   [[nodiscard]] std::span<const Index> steps() const noexcept { return steps_; }
-  /// Whether no motion opens all contacts, so that the impact ends plastically.
+  /// Whether no motion opens all contacts. The impact then ends plastically.
   [[nodiscard]] bool wedged() const noexcept { return wedged_; }
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Gives equivalent contacts equal impulses, a minimum as good, and doubles them. The factor
-  /// makes it an isometry even where the contacts differ by round-off.
+  /// Averages the impulses of equivalent contacts, which is also a minimum, and doubles them. The
+  /// factor makes the result an isometry even if the contacts differ by round-off.
   void share_equally(const ImpactProblem<Scalar>& problem) noexcept {
     equivalent_.average(step_);
     detail::multiply_gram(problem, step_, image_);
@@ -138,7 +139,7 @@ class GeneralizedReflections {
   Vector rates_, step_, impulses_, image_;
   EquivalentContacts<Scalar> equivalent_;
   std::vector<Index> sequence_, steps_;
-  std::size_t recorded_ = 0;  ///< most steps kept
+  std::size_t recorded_ = 0;  ///< largest count of stored steps
   bool wedged_ = false;
 };
 

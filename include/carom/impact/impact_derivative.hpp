@@ -14,19 +14,19 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// One number for each number of an impact's data: a small change of the data, or the gradient of a
-/// scalar with respect to them. Their product is the scalar's change, see dot().
+/// scalar with respect to the data. The product of the two is the change of the scalar, see dot().
 template <RealScalar Scalar>
 struct ImpactDifferential {
-  /// Of p⁻ [N·s, N·m·s], n; of v⁻ [m/s, rad/s] in products of velocities.
+  /// By p⁻ [N·s, N·m·s], n; by v⁻ [m/s, rad/s] in products of velocities.
   Growing<VectorX<Scalar>> motion;
-  Growing<MatrixX<Scalar>> normals;  ///< column i of Dϕ_i, n×n_c, as long as it was given
-  /// Of M [kg, kg·m²], n×n, or empty where it is not covered. A change counts by its symmetric
-  /// part; a gradient is symmetric.
+  Growing<MatrixX<Scalar>> normals;  ///< column i by Dϕ_i, n×n_c, with its original length
+  /// By M [kg, kg·m²], n×n, or empty if it is not contained. Only the symmetric part of a change
+  /// counts; a gradient is symmetric.
   Growing<MatrixX<Scalar>> mass;
-  /// Of e_i, n_c, for NewtonImpact; of R, one number, for RestitutionImpact; else empty.
+  /// By e_i, n_c, for NewtonImpact; by R, one number, for RestitutionImpact; otherwise empty.
   Growing<VectorX<Scalar>> restitution;
 
-  /// Σ of all products, number by number, over what both cover.
+  /// Σ of all products, number by number, over the data that both contain.
   [[nodiscard]] Scalar dot(const ImpactDifferential& other) const noexcept {
     Scalar sum = motion.dot(other.motion) + restitution.dot(other.restitution) +
                  normals.cwiseProduct(other.normals).sum();
@@ -35,14 +35,14 @@ struct ImpactDifferential {
   }
 };
 
-/// Which motion an impact maps.
+/// The kind of motion that an impact maps.
 enum class ImpactMotion { momentum, velocity };
 
-/// The metric of momenta linearised: how rates s and the Gram matrix G follow from motion,
-/// gradients and mass, and the motion after the impact from impulses λ.
+/// The metric of momenta, linearised: the rates s and the Gram matrix G as functions of motion,
+/// gradients and mass, and the motion after the impact as a function of the impulses λ.
 ///
-/// Notation: U, W the matrices of columns u_i and w_i = M⁻¹u_iᵀ, v = M⁻¹p⁻. u_i has the length 1
-/// in the metric whatever changes, so that G_ii stays 1.
+/// Notation: U and W are the matrices with columns u_i and w_i = M⁻¹u_iᵀ, v = M⁻¹p⁻. u_i always has
+/// the length 1 in the metric, so that G_ii stays 1.
 ///
 ///     ds_i  = w_i·dp + v·du_i − v·dM w_i,  or  u_i·dv + v·du_i of velocities,
 ///     dG_ij = w_j·du_i + w_i·du_j − w_i·dM w_j,
@@ -55,7 +55,7 @@ class LinearizedMetric {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Differential = ImpactDifferential<Scalar>;
 
-  /// Grows memory. Cold: allocates.
+  /// Allocates memory. Cold.
   void prepare(const ImpactProblem<Scalar>& problem) {
     const Index n = problem.size(), count = problem.contact_count();
     for (Matrix* matrix : {&normals_, &responses_, &normal_changes_, &products_}) {
@@ -65,7 +65,7 @@ class LinearizedMetric {
     if (velocity_.size() != n) velocity_.resize(n);
   }
 
-  /// Takes the geometry of an impact of the momentum p⁻.
+  /// Stores the geometry of an impact of the momentum p⁻.
   template <InverseMassLike Mass>
   void linearize(const ImpactProblem<Scalar>& problem, const Mass& mass,
                  const MatrixX<Scalar>& gradients, const VectorX<Scalar>& momentum) noexcept {
@@ -83,7 +83,7 @@ class LinearizedMetric {
   [[nodiscard]] Index size() const noexcept { return normals_.rows(); }
   [[nodiscard]] Index contact_count() const noexcept { return normals_.cols(); }
 
-  /// ds and dG, written.
+  /// Writes ds and dG.
   void push(const Differential& change, ImpactMotion kind, Vector& rates, Matrix& gram) noexcept {
     const bool has_mass = change.mass.size() > 0;
     if (has_mass) {
@@ -109,8 +109,8 @@ class LinearizedMetric {
     }
     gram.diagonal().setZero();
   }
-  /// dU λ + U dλ, and −dM W λ for velocities, written: what the impact adds to the change of
-  /// motion.
+  /// Writes dU λ + U dλ, and for velocities −dM W λ: the contribution of the impact to the change
+  /// of motion.
   /// @pre  push() was called with this change.
   void write_gain(const Differential& change, ImpactMotion kind, const Vector& impulses,
                   const Vector& impulse_changes, VectorX<Scalar>& out) const noexcept {
@@ -121,14 +121,14 @@ class LinearizedMetric {
     }
   }
 
-  /// Uᵀ y, the gradient by λ, written.
+  /// Writes Uᵀ y, the gradient by λ.
   /// @param y  dc/dp⁺, or M⁻¹ dc/dv⁺.
   void pull_impulses(const VectorX<Scalar>& y, Vector& by_impulses) const noexcept {
     by_impulses.noalias() = normals_.transpose() * y;
   }
-  /// The gradient by motion, normals and mass of a scalar, written; its motion holds dc/dp⁺ or
-  /// dc/dv⁺ before.
-  /// @param y         as for pull_impulses().
+  /// Writes the gradient by motion, normals and mass of a scalar. Before the call, its motion is
+  /// dc/dp⁺ or dc/dv⁺.
+  /// @param y         as in pull_impulses().
   /// @param impulses  λ.
   /// @param by_gram   dc/dG; overwritten.
   void pull(const VectorX<Scalar>& y, ImpactMotion kind, const Vector& impulses,
@@ -146,7 +146,7 @@ class LinearizedMetric {
       gradient.normals.col(i) = (by_normals.col(i) - sums_(i) * responses_.col(i)) / lengths_(i);
     }
     if (gradient.mass.size() == 0) return;
-    // −M̄ = left Wᵀ, column by column of W.
+    // −M̄ = left Wᵀ, one column of W after the other.
     auto& left = products_;
     for (Index i = 0; i < contact_count(); ++i) {
       left.col(i) -= sums_(i) / 2 * responses_.col(i);
@@ -162,7 +162,7 @@ class LinearizedMetric {
   }
 
  private:
-  /// What the motion before is multiplied with to give rates.
+  /// The factor of the motion before the impact in the rates.
   [[nodiscard]] const Matrix& before(ImpactMotion kind) const noexcept {
     return kind == ImpactMotion::momentum ? responses_ : normals_;
   }
@@ -170,29 +170,31 @@ class LinearizedMetric {
   Matrix normals_, responses_;  ///< U, W
   Vector lengths_;              ///< |Dϕ_i|
   VectorX<Scalar> velocity_;
-  Matrix normal_changes_, products_;  ///< of the product being computed: dU or Ū, dM W or W Ḡ
+  Matrix normal_changes_, products_;  ///< of the current product: dU or Ū, dM W or W Ḡ
   Vector sums_;
 };
 
-/// What ImpactDerivative counts as a coincidence.
+/// Options of ImpactDerivative for coincidences.
 template <RealScalar Scalar>
 struct ImpactDerivativeOptions {
-  /// Rates closer to zero, or to each other, than this part of |p⁻| [-], ≥ 0, count as equal. Less
-  /// leaves balls at rest and symmetric impacts to rounding; more names contacts that a small
-  /// change of the data leaves where they are in the sequence.
+  /// Two rates are equal, or a rate is zero, if the difference is at most this share of |p⁻|
+  /// [-], ≥ 0. With less, rounding decides about balls at rest and symmetric impacts. With more,
+  /// contacts are named whose place in the sequence a small change of the data does not change.
   Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
 };
 
-/// Whether an impact was linearised.
+/// Result of the linearisation of an impact.
 enum class ImpactLinearization {
-  usable,      ///< Products may be asked for.
-  unrecorded,  ///< The law's impulses are not those of its sequence: the law has not recorded all
-               ///< reflections, or has resolved another impact since.
-  not_finite,  ///< NaN or infinity met.
+  usable,  ///< Products are available.
+  /// The impulses of the law are not those of its sequence: the law has not recorded all
+  /// reflections, or has resolved another impact since.
+  unrecorded,
+  not_finite,  ///< NaN or infinity found.
 };
 
-/// Derivative of an impact p⁻ → p⁺ along the reflections that a law chose, and of its restitution
-/// and plastic end, by p⁻, by the gaps' gradients Dϕ_i, by M, and by the restitution.
+/// Derivative of an impact p⁻ → p⁺ along the reflections that a law chose, including its
+/// restitution and its plastic end. The derivative is by p⁻, by the gradients Dϕ_i of the gaps, by
+/// M, and by the restitution.
 ///
 /// ```
 /// resolver.prepare(problem, 100);                           // room for 100 reflections
@@ -206,19 +208,20 @@ enum class ImpactLinearization {
 ///   derivative.pull_back(cost_by_momentum, gradient);
 /// }
 /// ```
-/// The sequence is held fixed, as are the contacts that a plastic impact presses together, so this
-/// is the derivative of every impact near by that takes the same course. one_sided() names the
-/// contacts for which the slightest change may be enough for another course: there are balls at
-/// rest that touch, and symmetric impacts of contacts that are not orthogonal. The derivative is
-/// then that of the course taken. What changes of normals and masses alone would decide is named by
-/// boundary() as `shape`, such as the order in which two orthogonal walls are hit at once.
+/// The sequence is fixed, and also the set of contacts that a plastic impact presses together. The
+/// result is therefore the derivative for all neighbouring impacts with the same sequence.
+/// one_sided() returns the contacts for which the slightest change may change the sequence:
+/// examples are balls at rest that touch, and symmetric impacts of contacts that are not
+/// orthogonal. The derivative is then that of the actual sequence. boundary() returns `shape` where
+/// only changes of normals and masses can change the sequence, for example the order of two
+/// orthogonal walls that are hit at once.
 ///
-/// An impact that collapsed ends by Moreau's law after fixed bounces: with one bounce more or less
-/// the outcome differs by less than the threshold of collapse, and no contact is named for that.
-/// Where normals of pressed contacts depend on each other, changes of normals and masses count as
-/// far as they keep them dependent, with impulses of least norm.
+/// A collapsed impact ends by Moreau's law after a fixed count of bounces. One bounce more or less
+/// changes the outcome by less than the collapse threshold, and no contact is named for this. If
+/// normals of pressed contacts are linearly dependent, the derivative is along changes of normals
+/// and masses that keep them dependent, with impulses of least norm.
 /// @note  Real-time safe once prepared: no allocation, no exception. A product costs n_c for each
-///        reflection, then n n_c², and n² n_c where it covers the mass.
+///        reflection, then n n_c², and n² n_c if it contains the mass.
 /// @cite  seghete2014propagative, eqs. (9), (11), (16), differentiated
 template <RealScalar Scalar>
 class ImpactDerivative {
@@ -231,15 +234,15 @@ class ImpactDerivative {
     CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0));
   }
 
-  /// Grows memory to the problem's size and a number of reflections; allocates where none was as
-  /// large.
+  /// Allocates memory for the problem and a count of reflections, if they are larger than all
+  /// before.
   void prepare(const ImpactProblem<Scalar>& problem, Index reflections = 0);
 
   /// Linearises the impact that a law has just resolved.
-  /// @param mass       M⁻¹ as the problem's contacts were added with.
+  /// @param mass       M⁻¹ as in the calls that added the contacts to the problem.
   /// @param gradients  column i is Dϕ_i, n×n_c, as added to the problem.
   /// @param momentum   p⁻ [N·s, N·m·s], n.
-  /// @param law        prepared with room for all reflections of its sequence.
+  /// @param law        prepared with memory for all reflections of its sequence.
   /// @pre  the problem is prepared().
   template <InverseMassLike Mass, DifferentiableImpactLaw<Scalar> Law>
   [[nodiscard]] ImpactLinearization linearize(const ImpactProblem<Scalar>& problem,
@@ -247,30 +250,31 @@ class ImpactDerivative {
                                               const VectorX<Scalar>& momentum,
                                               const Law& law) noexcept;
 
-  /// Where a contact of the impact last linearised is.
+  /// The boundary at a contact of the last linearised impact.
   [[nodiscard]] ImpactBoundary boundary(Index contact) const noexcept {
     return law_.boundary(contact);
   }
-  /// Contacts at `rest` or in an `order` that the slightest change of the data may change, in their
-  /// order; empty where the derivative is the only one.
+  /// Contacts at `rest` or in an `order` that the slightest change of the data may change, in
+  /// ascending order. Empty if the derivative is two-sided.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept { return one_sided_; }
 
-  /// Gives a differential the sizes of the impact last linearised, every number zero.
-  /// @note  Allocates only beyond the largest sizes so far.
+  /// Sets the sizes of a differential to those of the last linearised impact, and all its numbers
+  /// to zero.
+  /// @note  Allocates only for sizes larger than all sizes before.
   void set_zero(Differential& differential, bool with_mass = true) const;
 
-  /// Jacobian times vector: the change dp⁺ that a change of the data makes.
+  /// Jacobian times vector: the change dp⁺ for a change of the data.
   /// @param momentum_change  dp⁺ [N·s, N·m·s], written, n.
   /// @pre  the last linearisation was usable.
   void push_forward(const Differential& change, VectorX<Scalar>& momentum_change) noexcept;
   /// Transposed Jacobian times vector: the gradient by all data of a scalar.
   /// @param by_momentum  dc/dp⁺, n.
-  /// @param gradient     written; sized by set_zero(), of M only if it has that.
+  /// @param gradient     written; set_zero() determines its size and whether it contains M.
   /// @pre  the last linearisation was usable.
   void pull_back(const VectorX<Scalar>& by_momentum, Differential& gradient) noexcept;
 
-  /// The same of velocities: v⁻ → v⁺ = M⁻¹p⁺ with p⁻ = M v⁻.
-  /// @param mass             as it was linearised.
+  /// The same for velocities: v⁻ → v⁺ = M⁻¹p⁺ with p⁻ = M v⁻.
+  /// @param mass             the mass of the linearisation.
   /// @param velocity_change  dv⁺ [m/s, rad/s], written, n.
   template <InverseMassLike Mass>
   void push_forward_velocity(const Mass& mass, const Differential& change,
@@ -291,7 +295,7 @@ class ImpactDerivative {
   LinearizedMetric<Scalar> metric_;
   ImpactImpulses<Scalar> law_;
   std::vector<Index> one_sided_;
-  // Of the product being computed.
+  // Of the current product.
   Vector rates_, impulses_, restitution_;
   Matrix gram_;
   VectorX<Scalar> along_;
@@ -355,7 +359,7 @@ void ImpactDerivative<Scalar>::set_zero(Differential& differential, bool with_ma
   differential.mass.setZero(), differential.restitution.setZero();
 }
 
-/// dλ in impulses_.
+/// Writes dλ to impulses_.
 template <RealScalar Scalar>
 void ImpactDerivative<Scalar>::push_impulses(const Differential& change,
                                              ImpactMotion kind) noexcept {
@@ -368,7 +372,7 @@ void ImpactDerivative<Scalar>::push_impulses(const Differential& change,
   law_.push(rates_, gram_, restitution_, impulses_);
 }
 
-/// @param gradient  its motion holds dc/dp⁺ or dc/dv⁺ before.
+/// @param gradient  its motion is dc/dp⁺ or dc/dv⁺ before the call.
 template <RealScalar Scalar>
 void ImpactDerivative<Scalar>::pull_impulses(const VectorX<Scalar>& y, ImpactMotion kind,
                                              Differential& gradient) noexcept {

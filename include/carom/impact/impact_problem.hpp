@@ -13,11 +13,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// All closed contacts of one instant, seen in the kinetic metric ⟨a, b⟩ = a M⁻¹ bᵀ of momenta.
+/// All closed contacts of one instant in the kinetic metric ⟨a, b⟩ = a M⁻¹ bᵀ of momenta.
 ///
-/// Contact i is its gap function's gradient Dϕ_i, a covector, normalised to u_i = Dϕ_i/|Dϕ_i|. A
-/// momentum p closes it at the rate s_i = ⟨p, u_i⟩; s_i < 0 is infeasible. Everything that happens
-/// in the impact happens through the Gram matrix G_ij = ⟨u_i, u_j⟩, kept sparse.
+/// Contact i is given by the gradient Dϕ_i of its gap, a covector, normalised to u_i = Dϕ_i/|Dϕ_i|.
+/// A momentum p closes it at the rate s_i = ⟨p, u_i⟩; s_i < 0 is infeasible. The impact depends on
+/// the data only through the rates and the sparse Gram matrix G_ij = ⟨u_i, u_j⟩.
 ///
 /// Add all closed contacts, also those that rest: the outcome depends on them. Then call prepare().
 /// @cite seghete2014propagative, section III, with S the set of all closed contacts.
@@ -30,7 +30,7 @@ class ImpactProblem {
   /// @param size  n, length of momenta and gradients.
   explicit ImpactProblem(Index size = 0) { reset(size); }
 
-  /// Forgets all contacts, keeps their memory.
+  /// Removes all contacts. The memory stays allocated.
   void reset(Index size) {
     size_ = size;
     scaled_.resize(size);
@@ -41,15 +41,15 @@ class ImpactProblem {
   }
 
   /// Adds a closed contact.
-  /// @param mass      M, or any operator that applies M⁻¹.
-  /// @param gradient  Dϕ [-, m], n numbers, not all zero; its length does not matter.
+  /// @param mass      M, or an operator that applies M⁻¹.
+  /// @param gradient  Dϕ [-, m], n numbers, not all zero; its length has no influence.
   /// @return  index of the contact.
-  /// @note  Cold: throws std::invalid_argument naming the contact. Allocates only beyond the size,
-  ///        contacts and entries of all problems so far.
+  /// @note  Cold: throws std::invalid_argument naming the contact. Allocates only if the size, the
+  ///        contacts or the entries exceed those of all problems before.
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& gradient);
 
-  /// The same for hot loops: false, and nothing added, where add_contact() would throw.
+  /// The same for hot loops: returns false and adds nothing where add_contact() would throw.
   /// @note  Real-time safe once grown: no allocation, no exception.
   template <InverseMassLike Mass>
   [[nodiscard]] bool try_add_contact(const Mass& mass, const VectorX<Scalar>& gradient) noexcept;
@@ -61,7 +61,7 @@ class ImpactProblem {
   [[nodiscard]] std::span<const Entry> normal(Index contact) const noexcept {
     return normals_[contact];
   }
-  /// M⁻¹ u_iᵀ, the velocity a unit impulse gives, sparse.
+  /// M⁻¹ u_iᵀ, the velocity from a unit impulse, sparse.
   [[nodiscard]] std::span<const Entry> response(Index contact) const noexcept {
     return responses_[contact];
   }
@@ -70,8 +70,8 @@ class ImpactProblem {
     CAROM_EXPECTS(prepared());
     return gram_.row(contact);
   }
-  /// The earlier contact this one repeats (the same unit normal, to round-off), or −1. A repeated
-  /// contact never acts: the earlier one acts for both.
+  /// The earlier contact with the same unit normal up to round-off, or −1. A repeated contact never
+  /// acts: the earlier contact acts for both.
   [[nodiscard]] Index merged_into(Index contact) const noexcept {
     CAROM_EXPECTS(prepared());
     return gram_.merged_into(contact);
@@ -85,8 +85,9 @@ class ImpactProblem {
     return sum;
   }
 
-  /// max_i Σ_j |p_j (M⁻¹u_i)_j| [√J], the rates' sums without cancellation: round-off in any rate
-  /// is a few roundings of it, however small the rates themselves are. At least the fastest |s_i|.
+  /// max_i Σ_j |p_j (M⁻¹u_i)_j| [√J], the sums of the rates without cancellation. The round-off in
+  /// any rate is a few roundings of this number, for any size of the rates. It is at least the
+  /// largest |s_i|.
   [[nodiscard]] Scalar rate_scale(const VectorX<Scalar>& momentum) const noexcept {
     using std::abs;
     Scalar scale = 0;
@@ -98,12 +99,12 @@ class ImpactProblem {
     return scale;
   }
 
-  /// p += λ u_i, λ in [√J].
+  /// p += λ u_i, λ [√J].
   void add_impulse(Index contact, const Scalar& impulse, VectorX<Scalar>& momentum) const noexcept {
     for (const Entry& e : normal(contact)) momentum(e.index) += impulse * e.value;
   }
 
-  /// Dense Gram matrix, for checking and small problems.
+  /// Dense Gram matrix, for checks and small problems.
   /// @note  Cold: allocates, throws std::invalid_argument before prepare().
   [[nodiscard]] MatrixX<Scalar> gram() const {
     require_prepared();
@@ -111,7 +112,7 @@ class ImpactProblem {
     write_gram(g);
     return g;
   }
-  /// The same into memory of the caller, n_c×n_c.
+  /// The same, written to memory of the caller, n_c×n_c.
   template <typename Derived>
   void write_gram(Eigen::MatrixBase<Derived>& out) const noexcept {
     CAROM_EXPECTS(out.rows() == contact_count() && out.cols() == contact_count());
@@ -121,14 +122,14 @@ class ImpactProblem {
     }
   }
 
-  /// Completes the Gram matrix after the last add_contact. Calls that use rates, neighbours or the
-  /// Gram matrix need it.
-  /// @note  Allocates until grown, as add_contact() does.
+  /// Completes the Gram matrix after the last add_contact. Calls with rates, neighbours or the Gram
+  /// matrix need it.
+  /// @note  Allocates until the memory has grown, as add_contact() does.
   void prepare() { gram_.write(size_, normals_, responses_); }
 
   /// Whether prepare() was called after the last contact.
   [[nodiscard]] bool prepared() const noexcept { return gram_.count() == contact_count(); }
-  /// Refuses a problem that is not prepared().
+  /// Rejects a problem that is not prepared().
   /// @note  Cold: throws std::invalid_argument.
   void require_prepared() const {
     if (!prepared()) detail::reject_if("impact problem: expected prepare() after the last contact");
@@ -140,7 +141,7 @@ class ImpactProblem {
   Index size_ = 0;
   SparseRows<Scalar> normals_, responses_;
   GramRows<Scalar> gram_;
-  VectorX<Scalar> scaled_, response_;  ///< of the contact being added
+  VectorX<Scalar> scaled_, response_;  ///< of the contact that is added
 };
 
 // --- implementation ---
@@ -152,7 +153,7 @@ Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>
   return contact_count() - 1;
 }
 
-/// Throws with the reason for which try_add_contact() refused the contact.
+/// Throws with the reason why try_add_contact() rejected the contact.
 template <RealScalar Scalar>
 void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
   const std::string item = "contact " + std::to_string(contact_count());

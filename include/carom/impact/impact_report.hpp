@@ -11,10 +11,10 @@ inline namespace CAROM_ABI {
 /// How an impact ended.
 enum class ImpactStatus {
   resolved,          ///< Every contact separates or rests, within tolerance.
-  reflection_limit,  ///< Limit met, or the order left contacts out; contacts may still close.
-  wedged,            ///< No motion opens all contacts; resolved plastically instead.
-  collapsed,         ///< Impacts grew infinitely small (inelastic collapse); the law ended it.
-  not_finite,        ///< NaN or infinity met; the momentum is unchanged.
+  reflection_limit,  ///< Limit reached, or the order excludes contacts; contacts may still close.
+  wedged,            ///< No motion opens all contacts; resolved plastically.
+  collapsed,   ///< Infinite series of decreasing impacts (inelastic collapse); the law ended it.
+  not_finite,  ///< NaN or infinity found; the momentum is unchanged.
 };
 
 /// The status as a word for messages and files.
@@ -34,19 +34,20 @@ enum class ImpactStatus {
   return "unknown";
 }
 
-/// What counts as feasible, and how long to try.
+/// Tolerance of feasibility, and limit of the work.
 template <RealScalar Scalar>
 struct ImpactOptions {
-  /// Contacts closing slower than this fraction of ImpactProblem::rate_scale count as feasible [-],
-  /// ≥ 0. A few roundings: a smaller one would take rounding for approach, a larger one would
-  /// ignore real approach.
+  /// A contact is feasible if it closes slower than this fraction of ImpactProblem::rate_scale
+  /// [-], ≥ 0. The default is some roundings: with a smaller one rounding counts as approach, with
+  /// a larger one a real approach is ignored.
   Scalar tolerance = 32 * std::numeric_limits<Scalar>::epsilon();
-  /// Most reflections, ≥ 0. Impacts with extreme mass ratios take many: 31415 for 100⁴. The default
-  /// ends an impact after about a tenth of a second; lower it where time is short.
+  /// Largest count of reflections, ≥ 0. Impacts with extreme mass ratios need many: 31415 for 100⁴.
+  /// The default ends an impact after about a tenth of a second; use a lower limit where time is
+  /// short.
   Index reflection_limit = 10'000'000;
 };
 
-/// What is wrong with the options, as one sentence; empty when nothing is.
+/// The fault of the options, as one sentence; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check(const ImpactOptions<Scalar>& options) {
   if (!(options.tolerance >= Scalar(0) && options.tolerance < Scalar(1))) {
@@ -60,14 +61,14 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// What is wrong with a coefficient of restitution.
+/// The fault of a coefficient of restitution.
 template <RealScalar Scalar>
 [[nodiscard]] Fault restitution_fault(const Scalar& restitution) {
   if (restitution >= Scalar(0) && restitution <= Scalar(1)) return {};
   return fault("restitution", "a number in [0, 1]", restitution);
 }
 
-/// What is wrong with the share of the first closing rate below which impacts count as collapsed.
+/// The fault of the collapse threshold, the share of the first closing rate.
 template <RealScalar Scalar>
 [[nodiscard]] Fault collapse_fault(const Scalar& threshold) {
   if (threshold > Scalar(0) && threshold < Scalar(1)) return {};
@@ -80,8 +81,8 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 struct [[nodiscard]] ImpactReport {
   ImpactStatus status = ImpactStatus::not_finite;
-  Index reflections = 0;  ///< How many were done.
-  /// Kinetic energy gained, (|p⁺|² − |p⁻|²)/2 [J], as summed from the impulses.
+  Index reflections = 0;  ///< Count of reflections.
+  /// Increase of the kinetic energy, (|p⁺|² − |p⁻|²)/2 [J], summed over the impulses.
   Scalar energy_gain = 0;
 };
 

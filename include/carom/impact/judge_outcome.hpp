@@ -10,17 +10,18 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Whether an impact could have ended otherwise than it did.
+/// Whether an impact could have another outcome.
 template <RealScalar Scalar>
 struct OutcomeJudgement {
-  bool unique = false;   ///< Every order of reflections ends there, and so do equivalent contacts
-                         ///< that reflect together. Only to be read where `decided`.
-  bool decided = false;  ///< False: the search ended before it was known, or the problem is wedged.
-  Scalar indeterminacy = 0;  ///< ξ, largest distance of two outcomes over |p⁻| [-], of those found.
+  /// All orders of reflections have this outcome, and also equivalent contacts that reflect
+  /// together. Only valid if `decided`.
+  bool unique = false;
+  bool decided = false;  ///< False: the search ended without a result, or the problem is wedged.
+  Scalar indeterminacy = 0;  ///< ξ, largest distance of two known outcomes over |p⁻| [-].
 };
 
-/// Judges an outcome by all others: by the normals alone where they certify one outcome, else by
-/// search.
+/// Compares an outcome with all others: from the normals only if they certify one outcome,
+/// otherwise by search.
 ///
 /// ```
 /// const auto solution = resolve_impact(problem, mass, momentum);
@@ -29,9 +30,9 @@ struct OutcomeJudgement {
 /// ```
 /// @param mass     M or an operator for M⁻¹.
 /// @param before   p⁻.
-/// @param after    p⁺ by any law, of the restitution in the options.
-/// @param options  of the search. The default ends it after 2,000 momenta, some milliseconds with a
-///                 handful of contacts; a longer search decides more impacts of many contacts.
+/// @param after    p⁺ of any law with the restitution in the options.
+/// @param options  of the search. The default ends it after 2,000 momenta, some milliseconds for a
+///                 handful of contacts. A longer search decides more impacts with many contacts.
 /// @note  Cold: allocates, throws std::invalid_argument as enumerate_outcomes() does.
 template <RealScalar Scalar, InverseMassLike Mass>
 [[nodiscard]] OutcomeJudgement<Scalar> judge_outcome(

@@ -11,8 +11,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A block-diagonal mass matrix M [kg, kg·m²], factored once; one block is a dense matrix, blocks
-/// of one a diagonal one.
+/// A block-diagonal mass matrix M [kg, kg·m²], factored once. One block is a dense matrix, 1×1
+/// blocks are a diagonal matrix.
 template <RealScalar Scalar>
 class MassMatrix {
  public:
@@ -63,7 +63,7 @@ class MassMatrix {
 
   [[nodiscard]] Index size() const noexcept { return size_; }
 
-  /// M⁻¹ p in place: a velocity [m/s, rad/s] from a momentum [N·s, N·m·s].
+  /// M⁻¹ p in place: from a momentum [N·s, N·m·s] to a velocity [m/s, rad/s].
   /// @note  Real-time safe: no allocation, no exception.
   void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
     CAROM_EXPECTS(momentum.size() == size_);
@@ -74,7 +74,7 @@ class MassMatrix {
     }
   }
 
-  /// M v: a momentum [N·s, N·m·s] from a velocity [m/s, rad/s].
+  /// M v: from a velocity [m/s, rad/s] to a momentum [N·s, N·m·s].
   /// @note  Cold: allocates.
   [[nodiscard]] VectorX<Scalar> momentum(const VectorX<Scalar>& velocity) const {
     CAROM_EXPECTS(velocity.size() == size_);
@@ -91,7 +91,7 @@ class MassMatrix {
   struct Block {
     Index start;  ///< first row
     Index size;
-    Index offset;  ///< where its numbers start
+    Index offset;  ///< start of its numbers
   };
 
   Index size_ = 0;

@@ -14,19 +14,20 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Propagation with Newton's restitution at every single reflection, contact by contact:
-/// s_i⁺ = −e_i s_i⁻.
+/// Propagation with Newton's restitution at each reflection, contact by contact: s_i⁺ = −e_i s_i⁻.
 ///
-/// There may be infinitely many, ever weaker impacts (a cradle at e ≤ 7 − 4√3). When every closing
-/// rate is below the collapse threshold, Moreau's plastic law ends the impact; the status says so.
+/// The impacts may be infinitely many and decreasing (a cradle at e ≤ 7 − 4√3). If all closing
+/// rates are below the collapse threshold, Moreau's plastic law ends the impact; the status states
+/// this.
 /// @cite seghete2014propagative, section V; restitution per contact
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
 class NewtonImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the largest rate before the
-  ///                            impact count as collapse [-], > 0. A smaller one takes more
-  ///                            reflections, a larger one ends bounces that are seen. Others than
-  ///                            the default were not measured.
+  /// @param collapse_threshold  the impact has collapsed when all closing rates are below this
+  ///                            fraction of the largest rate before the impact [-], > 0. With a
+  ///                            smaller one, there are more reflections. With a larger one, visible
+  ///                            bounces are cut off. Other values than the default were not
+  ///                            measured.
   explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {
@@ -34,9 +35,9 @@ class NewtonImpact {
     detail::reject_if(check(options));
   }
 
-  /// Grows memory to the problem's size.
+  /// Allocates memory for the problem.
   /// @param restitution  e_i [-], in [0, 1], one per contact.
-  /// @param recorded     how many reflections sequence() can hold.
+  /// @param recorded     count of reflections that sequence() can store.
   /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
   void prepare(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& restitution,
                Index recorded = 0) {
@@ -60,7 +61,7 @@ class NewtonImpact {
     recorded_ = std::size_t(recorded);
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem is resolved plastically.
+  /// Resolves an impact: p⁻ is replaced by p⁺. A wedged problem is resolved plastically.
   /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit
   ///        reflections.
@@ -104,11 +105,11 @@ class NewtonImpact {
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
-  /// The contacts in the order of their reflections, as many as prepare() made room for.
+  /// The contacts in the order of their reflections, up to the limit of prepare().
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
-  /// e_i [-], as prepare() took them.
+  /// e_i [-], the argument of prepare().
   [[nodiscard]] const VectorX<Scalar>& restitution() const noexcept { return restitution_; }
-  /// Whether Moreau's plastic law ended the last impact: it collapsed, or is wedged.
+  /// Whether Moreau's plastic law ended the last impact, because it collapsed or is wedged.
   [[nodiscard]] bool ended_plastically() const noexcept { return ended_plastically_; }
 
  private:

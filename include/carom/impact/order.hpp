@@ -13,10 +13,10 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The most infeasible contact first. Ties go to the lowest index.
+/// The most infeasible contact first. Of equal rates, the lowest index is first.
 ///
-/// It keeps minima in a binary tree: an update costs the depth of the tree, a pick costs nothing.
-/// A handful of contacts is searched one by one instead.
+/// The minima are stored in a binary tree: the cost of an update is the depth of the tree, a pick
+/// costs nothing. A few contacts are searched one by one instead.
 template <RealScalar Scalar>
 class MostInfeasibleFirst {
  public:
@@ -66,21 +66,23 @@ class MostInfeasibleFirst {
         right < 0 || rates_[std::size_t(left)] <= rates_[std::size_t(right)] ? left : right;
   }
 
-  /// Up to so many contacts [-] are searched one by one, in one pass over as many doubles as a
-  /// cache line holds. The winner is that of the tree, so that this decides on time alone; other
-  /// values were not measured.
+  /// Up to this count of contacts [-] are searched one by one, in one pass over the doubles of one
+  /// cache line. The result is that of the tree, so the number affects only the time. Other values
+  /// were not measured.
   static constexpr std::size_t handful = 8;
 
   std::span<const Scalar> rates_;
   std::size_t first_leaf_ = 0;
-  std::vector<Index> tree_;  ///< contact of the lowest rate below a node; leaves come last
+  std::vector<Index> tree_;  ///< contact with the lowest rate below a node; leaves are last
 };
 
-/// The most infeasible contact first, and with it, at once, all contacts equivalent to it, see
-/// EquivalentContacts; the default. Between contacts that are not, ties go to the lowest index.
+/// The most infeasible contact first, together with all contacts equivalent to it, see
+/// EquivalentContacts. This is the default. Of equal rates of contacts that are not equivalent, the
+/// lowest index is first.
 ///
-/// No order of theirs follows from the data, so that they reflect about their common face: all of
-/// their rates change sign. Symmetric impacts end symmetrically, and where every order has the same
+/// The data define no order of equivalent contacts. They therefore reflect about their common face:
+/// all their rates change sign. Symmetric impacts have symmetric outcomes. If all orders have the
+/// same outcome, this order has it too.
 /// outcome, so has this one.
 template <RealScalar Scalar>
 struct MostInfeasibleTogether : MostInfeasibleFirst<Scalar> {
@@ -110,8 +112,8 @@ struct LeastInfeasibleFirst {
   }
 };
 
-/// Contacts in a given order, again and again, feasible ones skipped. Without a given order: by
-/// index. Contacts that the given order leaves out never reflect.
+/// Contacts in a given order, repeated; feasible contacts are skipped. Without a given order: by
+/// index. Contacts that are not in the given order never reflect.
 template <RealScalar Scalar>
 class SweepOrder {
  public:
@@ -119,7 +121,7 @@ class SweepOrder {
   explicit SweepOrder(std::vector<Index> sequence)
       : sequence_(std::move(sequence)), given_(!sequence_.empty()) {}
 
-  /// @note  Cold: allocates, throws std::invalid_argument when the order names no contact.
+  /// @note  Cold: allocates, throws std::invalid_argument when the order contains no contact.
   void prepare(Index count) {
     if (given_) {
       for (const Index contact : sequence_) {
@@ -148,7 +150,7 @@ class SweepOrder {
   std::size_t next_ = 0;
 };
 
-/// The user's choice: choose(rates, limit) names a contact with a rate below the limit, or −1. It
+/// The user's choice: choose(rates, limit) returns a contact with a rate below the limit, or −1. It
 /// must not throw.
 template <RealScalar Scalar, typename Choose>
 struct ChosenOrder {

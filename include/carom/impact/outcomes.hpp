@@ -18,43 +18,44 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// One way in which an impact can end.
+/// One possible outcome of an impact.
 template <RealScalar Scalar>
 struct ImpactOutcome {
   VectorX<Scalar> momentum;     ///< p⁺.
   VectorX<Scalar> impulses;     ///< λ per contact along `sequence`, per unit normal [√J].
-  std::vector<Index> sequence;  ///< a shortest admissible order that leads here.
-  /// Whether equivalent contacts reflected together, see MostInfeasibleTogether, where no order
-  /// leads here.
+  std::vector<Index> sequence;  ///< a shortest admissible order with this outcome.
+  /// Whether equivalent contacts reflected together, see MostInfeasibleTogether. Then no order has
+  /// this outcome.
   bool together = false;
 };
 
-/// Every way in which an impact can end.
+/// All possible outcomes of an impact.
 template <RealScalar Scalar>
 struct ImpactOutcomes {
   std::vector<ImpactOutcome<Scalar>> outcomes;  ///< distinct, in the order found, shortest first.
-  bool complete = false;     ///< false: the budget ended the search, or the problem is wedged.
-  Index states = 0;          ///< distinct momenta met on the way, the first one included.
+  bool complete = false;     ///< false: the limit ended the search, or the problem is wedged.
+  Index states = 0;          ///< count of distinct momenta visited, including the first.
   Scalar indeterminacy = 0;  ///< ξ = max |p_a − p_b|/|p⁻| over pairs of outcomes [-].
 };
 
-/// What counts as the same outcome, what as feasible, and how long to search.
+/// Tolerances for equal outcomes and for feasibility, and the limit of the search.
 template <RealScalar Scalar>
 struct OutcomeOptions {
-  /// Momenta closer than this fraction of |p⁻| are the same [-], > 0. Round-off along a few hundred
-  /// reflections stays far below the default; truly different outcomes are rarely this near.
+  /// Two momenta are equal if their difference is below this fraction of |p⁻| [-], > 0. Round-off
+  /// along a few hundred reflections is far below the default. Different outcomes are rarely this
+  /// near.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
-  /// Most distinct momenta visited, ≥ 1. The default takes a tenth of a second with few contacts;
-  /// eight equal balls have 40,320.
+  /// Largest count of distinct momenta visited, ≥ 1. With the default, a few contacts need a tenth
+  /// of a second; eight equal balls have 40,320 momenta.
   Index state_limit = 200'000;
-  /// Contacts closing slower than this fraction of |p⁻| count as feasible [-], ≥ 0.
+  /// A contact is feasible if it closes slower than this fraction of |p⁻| [-], ≥ 0.
   Scalar feasibility = 1024 * std::numeric_limits<Scalar>::epsilon();
-  /// R [-], in [0, 1]: every elastic outcome is blended with the plastic one, as RestitutionImpact
-  /// does.
+  /// R [-], in [0, 1]: each elastic outcome is blended with the plastic one, as in
+  /// RestitutionImpact.
   Scalar restitution = 1;
 };
 
-/// What is wrong with the options, as one sentence; empty when nothing is.
+/// The fault of the options, as one sentence; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check(const OutcomeOptions<Scalar>& options) {
   if (!(options.tolerance > Scalar(0) && options.tolerance < Scalar(1))) {
@@ -71,10 +72,10 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// A fixed combination Σ w_i p_i of a momentum's entries, by which it is found again, and Σ w_i.
+/// A fixed combination Σ w_i p_i of a momentum's entries, used as a search key, and Σ w_i.
 ///
-/// Exponentials of distinct algebraic numbers are independent over the rationals, so permuted or
-/// reflected whole numbers, as equal masses give, never share a key.
+/// Exponentials of distinct algebraic numbers are linearly independent over the rationals. Permuted
+/// or reflected whole numbers, which result from equal masses, therefore never have equal keys.
 template <RealScalar Scalar>
 [[nodiscard]] std::pair<Scalar, Scalar> momentum_key(const VectorX<Scalar>& momentum) {
   Scalar key = 0, weight_sum = 0;
@@ -86,14 +87,15 @@ template <RealScalar Scalar>
   return {key, weight_sum};
 }
 
-/// Momenta met so far, found again within a tolerance: ordered by one fixed combination of their
-/// entries, compared in full only within its tolerance.
+/// The visited momenta, which can be found again within a tolerance. They are sorted by the key and
+/// compared in full only within its tolerance.
 template <RealScalar Scalar>
 class MomentumMemory {
  public:
   explicit MomentumMemory(const Scalar& tolerance) : tolerance_(tolerance) {}
 
-  /// Index of the remembered momentum equal to this one, or −1 after remembering it as `index`.
+  /// Index of the stored momentum equal to this one. If there is none, the momentum is stored as
+  /// `index` and the result is −1.
   [[nodiscard]] Index find_or_add(const std::vector<VectorX<Scalar>>& states,
                                   const VectorX<Scalar>& momentum, Index index) {
     const auto [key, weight_sum] = momentum_key(momentum);
@@ -112,7 +114,7 @@ class MomentumMemory {
   std::multimap<Scalar, Index> places_;
 };
 
-/// The search for outcomes, breadth first, each momentum visited once.
+/// The breadth-first search for outcomes. Each momentum is visited once.
 template <RealScalar Scalar, typename Mass>
 class OutcomeSearch {
  public:
@@ -157,8 +159,8 @@ class OutcomeSearch {
     mass_.apply_inverse(velocity);
     return Scalar(sqrt((std::max)(Scalar(0), p.dot(velocity))));
   }
-  /// Reflects a state across every contact that closes in it.
-  /// @return  whether none does.
+  /// Reflects a state across each contact that closes in it.
+  /// @return  whether no contact closes.
   [[nodiscard]] bool visit(Index s) {
     bool feasible = true;
     for (Index i = 0; i < problem_.contact_count(); ++i) {
@@ -187,7 +189,7 @@ class OutcomeSearch {
     std::reverse(outcome.sequence.begin(), outcome.sequence.end());
     return outcome;
   }
-  /// The outcome of equivalent contacts that reflect together, if none of the others is it.
+  /// Adds the outcome of equivalent contacts that reflect together, if it is not yet known.
   void add_symmetric() {
     ImpactSolution<Scalar> symmetric = resolve_impact(problem_, mass_, states_.front());
     if (symmetric.report.status != ImpactStatus::resolved) return;
@@ -197,7 +199,7 @@ class OutcomeSearch {
     result_.outcomes.push_back({std::move(symmetric.momentum), std::move(symmetric.impulses),
                                 std::move(symmetric.sequence), true});
   }
-  /// Takes every outcome as far towards the plastic one as R says.
+  /// Blends each outcome with the plastic outcome according to R.
   void blend() {
     const ImpactSolution<Scalar> plastic =
         resolve_impact(problem_, mass_, states_.front(), PlasticImpact<Scalar>());
@@ -223,8 +225,8 @@ class OutcomeSearch {
 
 }  // namespace detail
 
-/// All distinct outcomes over all admissible orders, and that of equivalent contacts that reflect
-/// together, which is the outcome of ImpactResolver where no order is given.
+/// All distinct outcomes over all admissible orders, and the outcome of equivalent contacts that
+/// reflect together, which is that of ImpactResolver without a given order.
 ///
 /// @param mass      M or an operator for M⁻¹, for the norm of momenta.
 /// @param momentum  p⁻.

@@ -23,9 +23,9 @@ struct PlanarImpact {
 
 namespace detail {
 
-/// The impact as a course over the growing normal impulse: slip, stick, compression, restitution.
+/// The impact as a process over the growing normal impulse: slip, stick, compression, restitution.
 ///
-/// While the mode lasts, κ = dPₜ/dPₙ is constant and both velocities are linear in Pₙ.
+/// In one mode, κ = dPₜ/dPₙ is constant and both velocities are linear in Pₙ.
 template <RealScalar Scalar>
 struct RouthCourse {
   const PlanarImpact<Scalar>& contact;
@@ -44,7 +44,8 @@ struct RouthCourse {
     return contact.inverse_mass(component, 1) + ratio * contact.inverse_mass(component, 0);
   }
 
-  /// Slip against friction; at rest, stick if friction can hold it, else slip as Pₙ drives it.
+  /// In slip, friction opposes the slip. At rest the contact sticks if friction is sufficient;
+  /// otherwise it slips in the direction in which Pₙ drives it.
   void choose_mode() noexcept {
     using std::abs;
     const auto& w = contact.inverse_mass;
@@ -54,7 +55,7 @@ struct RouthCourse {
     ratio = sticks ? holding : direction > Scalar(0) ? -contact.friction : contact.friction;
   }
 
-  /// Normal impulse until slip stops; infinite when it does not.
+  /// Normal impulse until slip stops; infinite if it does not stop.
   [[nodiscard]] Scalar until_slip_stops() const noexcept {
     const Scalar rate = slope(0);
     const bool slows = !sticks && velocity(0) * rate < Scalar(0);
@@ -72,11 +73,11 @@ struct RouthCourse {
 
 }  // namespace detail
 
-/// Impulse of a planar contact with Coulomb friction after Routh, restitution by energy after
-/// Stronge: the work of the normal impulse in restitution is −e² times that in compression.
+/// Impulse of a planar contact with Coulomb friction by Routh's method, with Stronge's energetic
+/// restitution: the work of the normal impulse in restitution is −e² times that in compression.
 ///
-/// Never creates energy, whatever slip does; equals Newton's restitution when slip keeps its
-/// direction or tangent and normal are not coupled.
+/// It never creates energy, for any slip. It is equal to Newton's restitution if the slip does not
+/// change its direction, or if tangent and normal are not coupled.
 /// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
 /// @return  P = (Pₜ, Pₙ) [N·s]; zero when the contact does not close (uₙ ≥ 0).
 /// @note  Real-time safe: at most five modes, no allocation, no exception.
@@ -103,7 +104,7 @@ template <RealScalar Scalar>
   for (int mode = 0; mode < 4 && owed > Scalar(0); ++mode) {  // restitution
     const Scalar slope = course.slope(1);
     const Scalar speed = course.velocity(1);
-    // speed·P + slope·P²/2 = owed; written so that small speeds and slopes lose no digits.
+    // speed·P + slope·P²/2 = owed, in a form in which small speeds and slopes lose no digits.
     const Scalar root = sqrt((std::max)(Scalar(0), speed * speed + 2 * slope * owed));
     const Scalar until_paid = 2 * owed / (speed + root);
     const Scalar until_stop = course.until_slip_stops();
@@ -114,11 +115,11 @@ template <RealScalar Scalar>
   return course.impulse;
 }
 
-/// Impulse of a planar contact after Moreau: (1 + e) times the plastic one, which is the projection
-/// onto the friction cone in the metric, argmin ½ PᵀWP + uᵀP over |Pₜ| ≤ μ Pₙ.
+/// Impulse of a planar contact by Moreau's law: (1 + e) times the plastic impulse, which is the
+/// projection onto the friction cone in the metric, argmin ½ PᵀWP + uᵀP over |Pₜ| ≤ μ Pₙ.
 ///
-/// Never gains energy whatever the coupling; a sliding contact leaves with uₙ = μ |uₜ|, as the
-/// convex law has it.
+/// It never gains energy, for any coupling. A sliding contact separates with uₙ = μ |uₜ|, as in the
+/// convex law.
 /// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
 /// @return  P = (Pₜ, Pₙ) [N·s].
 /// @note  Real-time safe: constant work, no allocation, no exception.
@@ -133,7 +134,8 @@ template <RealScalar Scalar>
   const Scalar determinant = w(0, 0) * w(1, 1) - w(0, 1) * w(1, 0);
   Vector<Scalar, 2> plastic(-(w(1, 1) * u(0) - w(0, 1) * u(1)) / determinant,
                             -(w(0, 0) * u(1) - w(1, 0) * u(0)) / determinant);
-  if (abs(plastic(0)) > contact.friction * plastic(1)) {  // not in the cone: on an edge of it
+  // outside the cone: the solution is on an edge
+  if (abs(plastic(0)) > contact.friction * plastic(1)) {
     plastic.setZero();
     Scalar lowest = 0;
     for (const Scalar side : {contact.friction, -contact.friction}) {

@@ -19,23 +19,23 @@ inline namespace CAROM_ABI {
 
 /// Perfectly plastic impact.
 enum class PlasticLaw {
-  moreau,     ///< argmin |q − p| with ⟨q, u_i⟩ ≥ 0: contacts only push (λ ≥ 0).
-  bilateral,  ///< argmin |q − p| with ⟨q, u_i⟩ = 0 for all contacts: they may pull, too.
+  moreau,  ///< argmin |q − p| with ⟨q, u_i⟩ ≥ 0: contacts only push (λ ≥ 0).
+  bilateral,  ///< argmin |q − p| with ⟨q, u_i⟩ = 0 for all contacts: negative impulses are allowed.
 };
 
-/// Projects momenta onto what closed contacts allow, in the kinetic metric.
+/// Projects momenta onto the set that closed contacts allow, in the kinetic metric.
 ///
-/// In contact space: Moreau is min ½ λᵀGλ + sᵀλ over λ ≥ 0; bilateral is G λ = −s, of least norm
-/// where the normals depend on each other. There Moreau's law gives equivalent contacts equal
-/// impulses, see EquivalentContacts. Both lose energy, Moreau as little as any feasible
-/// outcome.
+/// In contact space: Moreau's law is min ½ λᵀGλ + sᵀλ over λ ≥ 0. The bilateral law is G λ = −s,
+/// with least norm if the normals are linearly dependent. In this case Moreau's law assigns equal
+/// impulses to equivalent contacts, see EquivalentContacts. Both laws lose energy; Moreau's law
+/// loses no more than any other feasible outcome.
 /// @cite seghete2014propagative, eq. (11); moreau1962decomposition
 template <RealScalar Scalar>
 class PlasticImpact {
  public:
   explicit PlasticImpact(PlasticLaw law = PlasticLaw::moreau) noexcept : law_(law) {}
 
-  /// Grows memory for problems of up to `count` contacts. Cold: allocates.
+  /// Allocates memory for problems with up to `count` contacts. Cold.
   void grow(Index count) {
     gram_.grow(count, count);
     squares_.prepare(count);
@@ -45,7 +45,7 @@ class PlasticImpact {
     }
   }
 
-  /// Grows memory to the problem's size; allocates where none was as large.
+  /// Allocates memory for the problem, if it is larger than every problem before.
   void prepare(const ImpactProblem<Scalar>& problem) {
     problem.require_prepared();
     grow(problem.contact_count());
@@ -68,7 +68,7 @@ class PlasticImpact {
     for (Index i = 0; i < linear_.size(); ++i) rates[std::size_t(i)] += image_(i);
   }
 
-  /// The plastic outcome of an impact: p⁻ in, p⁺ out.
+  /// The plastic outcome of an impact: p⁻ is replaced by p⁺.
   /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
@@ -87,7 +87,7 @@ class PlasticImpact {
     return report;
   }
 
-  /// Kinetic energy gained in the last impact, λᵀs + ½ λᵀGλ ≤ 0 [J].
+  /// Increase of the kinetic energy in the last impact, λᵀs + ½ λᵀGλ ≤ 0 [J].
   [[nodiscard]] Scalar energy_gain() const noexcept {
     return impulse_.dot(linear_) + impulse_.dot(image_) / 2;
   }
@@ -97,9 +97,9 @@ class PlasticImpact {
  private:
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Where a contact neither presses nor opens, others may be pressing for it: equivalent contacts
-  /// are given the mean of their impulses, a minimum as good. Where round-off makes it a worse one,
-  /// they stay as they are.
+  /// A contact that neither presses nor opens may be supported by others. Equivalent contacts are
+  /// assigned the mean of their impulses, which is also a minimum. If round-off increases the
+  /// objective, the impulses do not change.
   void share_equally(const ImpactProblem<Scalar>& problem) noexcept {
     using std::abs;
     if (linear_.size() < 2) return;
@@ -121,7 +121,8 @@ class PlasticImpact {
     detail::multiply_gram(problem, direction_, image_);
     if (image_.cwiseAbs().maxCoeff() > zero) impulse_ = residual_;
   }
-  /// Conjugate gradients from zero on G λ = −s stay in the range of G: the least-norm solution.
+  /// Conjugate gradients from zero on G λ = −s stay in the range of G. Their limit is the
+  /// least-norm solution.
   void solve_least_norm(const ImpactProblem<Scalar>& problem) noexcept {
     impulse_.setZero();
     residual_ = -linear_;
@@ -132,7 +133,7 @@ class PlasticImpact {
     for (Index i = 0; i < 10 * problem.contact_count() + 10 && rest > done; ++i) {
       detail::multiply_gram(problem, direction_, image_);
       const Scalar curvature = direction_.dot(image_);
-      // What round-off leaves outside the range of G has no curvature.
+      // The part that round-off places outside the range of G has no curvature.
       if (!(curvature > 64 * floor * direction_.squaredNorm())) break;
       const Scalar step = rest / curvature;
       impulse_ += step * direction_;

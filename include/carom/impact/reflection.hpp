@@ -9,7 +9,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Γ(u) = I − 2 M⁻¹uᵀu/⟨u, u⟩, acting on row momenta: p⁺ = p Γ(u). For checking; n×n.
+/// Γ(u) = I − 2 M⁻¹uᵀu/⟨u, u⟩, acting on row momenta: p⁺ = p Γ(u). For checks; n×n.
 ///
 /// Γ² = I, Γ(a u) = Γ(u), and Γ preserves ⟨·,·⟩.
 /// @note  Cold: allocates.
@@ -35,7 +35,8 @@ Scalar reflect(const ImpactProblem<Scalar>& problem, Index contact,
   return impulse;
 }
 
-/// The same in contact space: s ← s − 2 s_i G_{:,i}, O(neighbours of i), no momentum needed.
+/// The same in contact space: s ← s − 2 s_i G_{:,i}, O(neighbours of i). It does not need the
+/// momentum.
 /// @param rates  s [√J], one per contact.
 /// @return  the impulse λ = −2 s_i [√J].
 /// @note  Real-time safe: no allocation, no exception.

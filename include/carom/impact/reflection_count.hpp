@@ -12,19 +12,21 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Most reflections two contacts can need: ⌈π/(2γ)⌉ with c = −cos 2γ when both are infeasible, one
-/// fewer (but at least one) when one is.
-/// @cite seghete2014propagative, theorem 1, with the bound halved as it should be.
+/// Largest count of reflections of two contacts: ⌈π/(2γ)⌉ with c = −cos 2γ if both are infeasible,
+/// one less (but at least one) if one is infeasible.
+/// @cite seghete2014propagative, theorem 1, whose bound is a factor of two too large; here it is
+///       halved.
 template <RealScalar Scalar>
 [[nodiscard]] Index pair_reflection_bound(const Scalar& product, bool both_infeasible) noexcept {
   const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
   if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
-  // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
-  // count is known well enough to tell integers; beyond, the bound is never too small.
+  // A rounding of c changes the angle by the rounding divided by sin 2γ. Up to some 20000
+  // reflections the count is accurate enough to distinguish integers. Beyond, the bound is never
+  // too small.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
-  // Two roundings of c, and what the arc cosine, π and the quotient add to them.
+  // Two roundings of c, and the roundings of the arc cosine, π and the quotient.
   constexpr int product_roundings = 2, count_roundings = 16;
   constexpr double known_count = 1e-3;  // reflections
   const Scalar slack = rounding * count * (count_roundings + product_roundings / slope);
@@ -35,8 +37,8 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// The Gram matrix with −cos(π/m) in place of every product near it, because roots of pairs with a
-/// large m take many steps, in which an error of the products grows.
+/// The Gram matrix with each product near −cos(π/m) replaced by it. Roots of pairs with a large m
+/// need many steps, in which an error of the products grows.
 template <RealScalar Scalar>
 [[nodiscard]] MatrixX<Scalar> exact_products(MatrixX<Scalar> gram) {
   const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
@@ -51,12 +53,12 @@ template <RealScalar Scalar>
   return gram;
 }
 
-/// Entries of a root, and of its products, that differ by less are the same [-]: less than the
-/// π/(2m) by which those of different roots do, up to the largest label of coxeter_label(), 1e6.
+/// Entries of a root, and its products, are equal if their difference is below this [-]. It is less
+/// than the difference π/(2m) of different roots, up to the largest label of coxeter_label(), 1e6.
 inline constexpr double root_noise = 1e-6;
 
-/// How far entries of the same root may be apart. Entries of different roots of a pair with label m
-/// differ by π/(2m), while they grow to m/π.
+/// Largest difference between the entries of equal roots. Entries of different roots of a pair with
+/// label m differ by π/(2m), while the entries grow to m/π.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {
   return Scalar(root_noise) +
@@ -65,12 +67,12 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// Reflections every admissible order takes when the outcome is certified unique: the number of
+/// Count of reflections of each admissible order when the outcome is certified unique: the count of
 /// positive roots a with ⟨p, a⟩ < 0.
 ///
-/// Positive roots are generated from the normals by reflections that raise them.
+/// Positive roots are generated from the normals by reflections that increase their depth.
 /// @param momentum    p⁻.
-/// @param root_limit  most roots generated; −1 is returned beyond it.
+/// @param root_limit  largest count of generated roots; beyond it the result is −1.
 /// @pre   classify(problem).unique().
 /// @note  Cold: allocates; roots × contacts numbers.
 /// @cite  mozes1990reflection, numbers game
@@ -88,7 +90,8 @@ template <RealScalar Scalar>
     if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));
   }
   Index infeasible = 0;
-  std::size_t deeper = roots.size();  // where the roots one deeper than the k-th start
+  // start of the roots with a depth one larger than that of the k-th
+  std::size_t deeper = roots.size();
   for (std::size_t k = 0; k < roots.size(); ++k) {
     if (Index(roots.size()) > root_limit) return -1;
     if (k == deeper) deeper = roots.size();
@@ -99,7 +102,7 @@ template <RealScalar Scalar>
       if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-detail::root_noise))) continue;
       VectorX<Scalar> raised = root;
       raised(i) -= 2 * products(i);
-      // A raised root is one deeper, so an equal one stands among those.
+      // A root after an increase has a depth larger by one, so an equal root is among those.
       const bool known =
           std::any_of(roots.begin() + std::ptrdiff_t(deeper), roots.end(), [&](const auto& other) {
             return (other - raised).cwiseAbs().maxCoeff() < detail::same_root(raised);

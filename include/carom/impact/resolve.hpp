@@ -16,15 +16,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Propagative elastic impact: reflects across infeasible contacts, one at a time, or all
-/// equivalent ones at once where no order is given, until none is.
+/// Propagative elastic impact: reflects across infeasible contacts until none is infeasible. The
+/// contacts reflect one at a time, or all equivalent ones at once if no order is given.
 ///
 /// ```
 /// carom::ImpactResolver<double> resolver;
 /// resolver.prepare(problem);                                // cold
 /// const auto report = resolver.resolve(problem, momentum);  // hot
 /// ```
-/// @tparam Order  which contact next, see order.hpp.
+/// @tparam Order  chooses the next contact, see order.hpp.
 /// @cite   seghete2014propagative, algorithm of section IV, with admissible sequences.
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleTogether<Scalar>>
 class ImpactResolver {
@@ -34,9 +34,9 @@ class ImpactResolver {
     detail::reject_if(check(options));
   }
 
-  /// Grows memory to the problem's size and finds out whether it is wedged.
-  /// @param recorded  how many reflections sequence() can hold.
-  /// @note  Allocates where no problem before was as large.
+  /// Allocates memory for the problem and tests whether it is wedged.
+  /// @param recorded  count of reflections that sequence() can store.
+  /// @note  Allocates only for a problem larger than every problem before.
   void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     const auto count = static_cast<std::size_t>(problem.contact_count());
     rates_.resize(count);
@@ -53,11 +53,11 @@ class ImpactResolver {
     if (wedged_) plastic_.prepare(problem);
   }
 
-  /// Whether no motion opens all contacts, so that reflections would never end.
+  /// Whether no motion opens all contacts. Reflections would then never end.
   [[nodiscard]] bool wedged() const noexcept { return wedged_; }
 
   /// Resolves an impact.
-  /// @param momentum  p⁻ in, p⁺ out.
+  /// @param momentum  p⁻, replaced by p⁺.
   /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception; a reflection costs the nonzeros of its
   ///        normal and its neighbours.
@@ -91,7 +91,7 @@ class ImpactResolver {
         rates_[i] = problem.rate(Index(i), momentum);
         feasible = feasible && !(rates_[i] < limit);
       }
-      // The order names no contact although some close: the propagation ends here.
+      // The order returns no contact although some contacts close: the propagation ends here.
       if (!feasible && report.reflections == before) report.status = ImpactStatus::reflection_limit;
     }
     return report;
@@ -99,9 +99,10 @@ class ImpactResolver {
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] std::span<const Scalar> impulses() const noexcept { return impulses_; }
-  /// The contacts in the order of their reflections, as many as prepare() made room for.
+  /// The contacts in the order of their reflections, up to the limit of prepare().
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
-  /// How many contacts of sequence() reflected at once, step by step; their sum is its length.
+  /// The count of contacts of sequence() that reflected at once, step by step; their sum is its
+  /// length.
   [[nodiscard]] std::span<const Index> steps() const noexcept { return steps_; }
 
  private:
@@ -116,16 +117,16 @@ class ImpactResolver {
     report.status = ImpactStatus::wedged;
   }
 
-  /// Reflections in the chosen order. The rate of a contact is taken afresh from the momentum just
-  /// before it reflects, so each reflection is an isometry to the last digit; the rates of its
-  /// neighbours are brought up to date in contact space, which serves to choose the next one.
+  /// Reflects in the chosen order. The rate of a contact is computed from the momentum directly
+  /// before it reflects, so each reflection is an isometry to the last digit. The rates of its
+  /// neighbours are updated in contact space; they are used to choose the next contact.
   void reflect_until_feasible(const ImpactProblem<Scalar>& problem, const Scalar& limit,
                               VectorX<Scalar>& momentum, ImpactReport<Scalar>& report) noexcept {
     const std::span<const Scalar> rates(rates_);
     order_.start(rates);
     for (Index next = order_.pick(rates, limit); next >= 0; next = order_.pick(rates, limit)) {
       const Scalar rate = rates_[std::size_t(next)] = problem.rate(next, momentum);
-      if (!(rate < limit)) {  // only round-off made it look infeasible
+      if (!(rate < limit)) {  // infeasible by round-off only
         order_.update(next, rate);
         continue;
       }
@@ -146,8 +147,8 @@ class ImpactResolver {
     }
   }
 
-  /// The contacts that act with one; none where it acts alone, or where others of its group do not
-  /// close, which only round-off may do.
+  /// The contacts that act together with a contact. Empty if it acts alone, or if others of its
+  /// group do not close, which only round-off can cause.
   [[nodiscard]] std::span<const Index> closing_group(const ImpactProblem<Scalar>& problem,
                                                      Index contact, const Scalar& limit,
                                                      const VectorX<Scalar>& momentum) noexcept {
@@ -169,8 +170,8 @@ class ImpactResolver {
     record({&contact, 1});
     ++report.reflections;
   }
-  /// Reflects a group about its common face. Equal impulses do: they reflect across the mean of the
-  /// normals, an isometry even where the contacts differ by round-off.
+  /// Reflects a group about its common face by equal impulses. They reflect across the mean of the
+  /// normals, which is an isometry even if the contacts differ by round-off.
   void reflect_group(const ImpactProblem<Scalar>& problem, std::span<const Index> group,
                      VectorX<Scalar>& momentum, ImpactReport<Scalar>& report) noexcept {
     Scalar sum = 0, square = Scalar(group.size());  // of rates, and |Σ u_i|²
@@ -194,8 +195,8 @@ class ImpactResolver {
     record(group);
     report.reflections += Index(group.size());
   }
-  /// Reflects a group whose order does not matter one by one, until none of it closes or the limit
-  /// of reflections is met.
+  /// Reflects a group whose order does not matter one by one, until none of its contacts closes or
+  /// the limit of reflections is reached.
   void reflect_in_turn(const ImpactProblem<Scalar>& problem, std::span<const Index> group,
                        const Scalar& limit, VectorX<Scalar>& momentum,
                        ImpactReport<Scalar>& report) noexcept {
@@ -211,8 +212,8 @@ class ImpactResolver {
     }
     for (const Index i : group) order_.update(i, rates_[std::size_t(i)]);
   }
-  /// Whether the outcome of a group by itself depends on the order of its reflections. It does not
-  /// where the contacts are orthogonal, but for pairs at angles that classify() knows.
+  /// Whether the outcome of a group alone depends on the order of its reflections. It does not if
+  /// the contacts are orthogonal, except for pairs at angles that classify() knows.
   [[nodiscard]] bool order_matters(const ImpactProblem<Scalar>& problem,
                                    std::span<const Index> group) const noexcept {
     for (const Index i : group) {
@@ -248,7 +249,7 @@ class ImpactResolver {
   EquivalentContacts<Scalar> equivalent_;
   std::size_t recorded_ = 0;
   bool wedged_ = false;
-  bool grouped_ = false;  ///< Whether the impact has contacts that are equivalent.
+  bool grouped_ = false;  ///< Whether the impact has equivalent contacts.
 };
 
 }  // namespace CAROM_ABI

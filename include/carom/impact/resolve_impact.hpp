@@ -12,20 +12,20 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// An impact resolved, and how far to trust it.
+/// A resolved impact and its errors.
 template <RealScalar Scalar>
 struct ImpactSolution {
-  VectorX<Scalar> momentum;     ///< p⁺.
-  VectorX<Scalar> velocity;     ///< v⁺ = M⁻¹ p⁺.
-  VectorX<Scalar> impulses;     ///< λ per contact, per unit normal [√J].
-  std::vector<Index> sequence;  ///< contacts in the order of their reflections; empty for laws
-                                ///< that have none.
+  VectorX<Scalar> momentum;  ///< p⁺.
+  VectorX<Scalar> velocity;  ///< v⁺ = M⁻¹ p⁺.
+  VectorX<Scalar> impulses;  ///< λ per contact, per unit normal [√J].
+  /// contacts in the order of their reflections; empty for laws without a sequence.
+  std::vector<Index> sequence;
   ImpactReport<Scalar> report;
-  /// |p⁺ − p⁻ − Σ λ_i u_i|/|p⁻|: what no contact accounts for [-].
+  /// p⁺ − p⁻ − Σ λ_i u_i|/|p⁻|: the change of momentum that is not from a contact [-].
   Scalar momentum_error = 0;
   /// |E⁺ − E⁻ − energy_gain|/E⁻, with the gain summed from the impulses [-].
   Scalar energy_error = 0;
-  /// The fastest closing rate left, max(0, −min s_i)/|p⁻| [-].
+  /// The largest remaining closing rate, max(0, −min s_i)/|p⁻| [-].
   Scalar infeasibility = 0;
 };
 
@@ -33,10 +33,10 @@ struct ImpactSolution {
 ///
 /// @param mass      M, or an operator for M⁻¹.
 /// @param momentum  p⁻.
-/// @param law       elastic unless told otherwise; any law of this room. One whose prepare() needs
-///                  more than the problem must be prepared before.
-/// @throws std::invalid_argument  where the momentum has another size than the problem, or an
-///         entry that is not finite.
+/// @param law       elastic by default; any law of this room. If its prepare() needs more than the
+///                  problem, the law must be prepared before.
+/// @throws std::invalid_argument if the momentum has another size than the problem, or an entry
+///         that is not finite.
 /// @note  Cold: allocates. Use the law itself inside a simulation loop.
 template <RealScalar Scalar, InverseMassLike Mass,
           ImpactLawLike<Scalar> Law = ImpactResolver<Scalar>>
@@ -61,7 +61,7 @@ template <RealScalar Scalar, InverseMassLike Mass,
                   law.prepare(problem, Index());
                   law.sequence();
                 }) {
-    // Only now it is known how much room the sequence needs: it runs once more, recorded.
+    // The length of the sequence is known only now: the law runs again and records it.
     law.prepare(problem, solution.report.reflections);
     solution.momentum = momentum;
     solution.report = law.resolve(problem, solution.momentum);

@@ -12,13 +12,13 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Share of the way from the plastic to the elastic outcome that leaves the fraction R² of the
-/// energy a plastic impact would lose.
+/// The share α of the way from the plastic to the elastic outcome for which the fraction R² remains
+/// of the energy that a plastic impact would lose.
 ///
-/// α = (−x + √(x² + R² D (2x + D)))/D with x = ⟨p_p, p_e − p_p⟩ and D = |p_e − p_p|², as
-/// |p_e|² − |p_p|² = 2x + D. α = R when x = 0, which holds whenever the plastic law is bilateral.
+/// α = (−x + √(x² + R² D (2x + D)))/D with x = ⟨p_p, p_e − p_p⟩ and D = |p_e − p_p|², because
+/// |p_e|² − |p_p|² = 2x + D. α = R if x = 0, which is true for the bilateral plastic law.
 /// @param restitution  R [-], in [0, 1].
-/// @cite  seghete2014propagative, eq. (16), with the exact α for every plastic law.
+/// @cite  seghete2014propagative, eq. (16), with the exact α for each plastic law.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar restitution_blend(const Scalar& restitution, const Scalar& x,
                                        const Scalar& difference_squared) noexcept {
@@ -28,14 +28,15 @@ template <RealScalar Scalar>
   if (!(d > Scalar(0))) return restitution;
   const Scalar kept = restitution * restitution * (2 * x + d);  // R² (|p_e|² − |p_p|²)
   const Scalar root = sqrt(x * x + d * kept);
-  // x ≥ 0: the difference of near equals is written as a quotient.
+  // x ≥ 0: the difference of nearly equal numbers is written as a quotient.
   return x > Scalar(0) ? Scalar(kept / (x + root)) : Scalar((root - x) / d);
 }
 
 /// Impact with one coefficient of restitution, defined by energy: elastic, plastic, and the blend
-/// p⁺ = p_p + α(p_e − p_p) that keeps |p_p|² + R²(|p⁻|² − |p_p|²).
+/// p⁺ = p_p + α(p_e − p_p) with |p⁺|² = |p_p|² + R²(|p⁻|² − |p_p|²).
 ///
-/// It takes finitely many reflections for any R. Its outcome is feasible because both ends are.
+/// It needs finitely many reflections for any R. Its outcome is feasible because both ends are
+/// feasible.
 /// @cite seghete2014propagative, eq. (16); docs/derivations/uniqueness.md
 /// @tparam Elastic  the law of the elastic end: GeneralizedReflections for the simultaneous one.
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleTogether<Scalar>,
@@ -52,7 +53,7 @@ class RestitutionImpact {
     detail::reject_if(detail::restitution_fault(restitution));
   }
 
-  /// Grows memory to the problem's size; allocates where none was as large.
+  /// Allocates memory for the problem, if it is larger than every problem before.
   void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     elastic_.prepare(problem, recorded);
     plastic_.prepare(problem);
@@ -61,7 +62,7 @@ class RestitutionImpact {
     image_.grow(problem.contact_count());
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem ends plastically.
+  /// Resolves an impact: p⁻ is replaced by p⁺. A wedged problem ends plastically.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
                                VectorX<Scalar>& momentum) noexcept {
@@ -92,9 +93,9 @@ class RestitutionImpact {
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
-  /// How many contacts of sequence() reflected at once, step by step.
+  /// The count of contacts of sequence() that reflected at once, step by step.
   [[nodiscard]] std::span<const Index> steps() const noexcept { return elastic_.steps(); }
-  /// Whether no motion opens all contacts, so that both ends of the blend are plastic.
+  /// Whether no motion opens all contacts. Both ends of the blend are then plastic.
   [[nodiscard]] bool wedged() const noexcept { return elastic_.wedged(); }
   /// R [-].
   [[nodiscard]] const Scalar& restitution() const noexcept { return restitution_; }

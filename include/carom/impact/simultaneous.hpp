@@ -7,8 +7,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The simultaneous law with restitution by energy: all contacts that close act at once, so that no
-/// order is chosen. R = 1 is GeneralizedReflections, R = 0 the plastic impact.
+/// The simultaneous law with restitution by energy: all closing contacts act at once, so that no
+/// order is chosen. R = 1 is GeneralizedReflections, R = 0 is the plastic impact.
 ///
 /// ```
 /// carom::SimultaneousImpact<double> law(0.8);

@@ -17,11 +17,11 @@ struct SpatialImpact {
   Scalar restitution;                    ///< e [-], in [0, 1].
 };
 
-/// Impulse of a spatial contact after Moreau: (1 + e) times the plastic one, which is the
+/// Impulse of a spatial contact by Moreau's law: (1 + e) times the plastic impulse, which is the
 /// projection onto the friction cone in the metric, argmin ½ PᵀWP + uᵀP over |Pₜ| ≤ μ Pₙ.
 ///
-/// Never gains energy whatever the coupling; a sliding contact leaves with uₙ = μ |uₜ|, as the
-/// convex law has it.
+/// It never gains energy, for any coupling. A sliding contact separates with uₙ = μ |uₜ|, as in the
+/// convex law.
 /// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
 /// @return  P = (P_t1, P_t2, Pₙ) [N·s].
 /// @note  Real-time safe: no allocation, no exception.

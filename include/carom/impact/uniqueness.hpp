@@ -119,7 +119,7 @@ struct CoxeterComponent {
 
 }  // namespace detail
 
-/// Why an impact has one outcome whatever the order.
+/// The reason why an impact has one outcome for all orders.
 enum class UniquenessReason {
   orthogonal,  ///< All normals orthogonal (or one contact): reflections commute.
   dihedral,    ///< Two contacts with ⟨u, v⟩ = −cos(π/m).
@@ -127,13 +127,13 @@ enum class UniquenessReason {
   unknown,     ///< Not certified: enumerate the outcomes.
 };
 
-/// What the Gram matrix alone says about the outcomes of an impact.
+/// The result about the outcomes of an impact that follows from the Gram matrix only.
 struct Uniqueness {
   UniquenessReason reason = UniquenessReason::unknown;
   /// Type of each irreducible component, such as "A3" or "I2(5)", largest first.
   std::vector<std::string> components;
 
-  /// Whether every momentum has a single outcome, over all admissible orders.
+  /// Whether each momentum has a single outcome, over all admissible orders.
   [[nodiscard]] bool unique() const noexcept { return reason != UniquenessReason::unknown; }
 };
 
@@ -167,20 +167,20 @@ template <RealScalar Scalar>
   const Scalar m = std::round(std::numbers::pi_v<Scalar> / angle);
   if (!(m < Scalar(1e6))) return 0;
   const Scalar exact = -std::cos(std::numbers::pi_v<Scalar> / m);
-  // Products of large m are close to each other: the allowance must stay below half their distance.
+  // Products for large m are close to each other: the tolerance must be below half their distance.
   const Scalar next = -std::cos(std::numbers::pi_v<Scalar> / (m + 1));
   const Scalar allowance = (std::min)(tolerance, (exact - next) / 4);
   return std::abs(product - exact) <= allowance ? int(m) : 0;
 }
 
-/// Certifies that an impact has one outcome for every momentum and every admissible order.
+/// Certifies that an impact has one outcome for each momentum and each admissible order.
 ///
-/// For linearly independent normals this holds exactly when every pair has ⟨u_i, u_j⟩ =
-/// −cos(π/m_ij) with integer m_ij ≥ 2: the reflections then generate a finite Coxeter group, any
+/// For linearly independent normals this is true exactly if each pair has ⟨u_i, u_j⟩ = −cos(π/m_ij)
+/// with an integer m_ij ≥ 2. The reflections then generate a finite Coxeter group, and each
 /// admissible order ends at the one point of the orbit in the closed feasible chamber.
-/// @param tolerance  allowance on the products [-], ≥ 0; 9e-10 in double, 2e-5 in float. It allows
-///                   for round-off in the masses. Designs well beyond it are still nearly unique,
-///                   and so are their outcomes.
+/// @param tolerance  tolerance on the products [-], ≥ 0; 9e-10 in double, 2e-5 in float. It covers
+///                   round-off in the masses. Designs with a larger difference are still nearly
+///                   unique, and so are their outcomes.
 /// @note  Cold: allocates, throws std::invalid_argument for a problem that is not prepared().
 /// @cite  mozes1990reflection; docs/derivations/uniqueness.md
 template <RealScalar Scalar>

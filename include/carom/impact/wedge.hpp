@@ -13,7 +13,7 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// G x, contacts that repeat others left out.
+/// G x without contacts that repeat others.
 template <RealScalar Scalar, typename X, typename Result>
 void multiply_gram(const ImpactProblem<Scalar>& problem, const Eigen::MatrixBase<X>& x,
                    Eigen::MatrixBase<Result>& result) noexcept {
@@ -25,18 +25,18 @@ void multiply_gram(const ImpactProblem<Scalar>& problem, const Eigen::MatrixBase
 
 }  // namespace detail
 
-/// Finds out whether a problem is wedged, in memory that it keeps.
+/// Tests whether a problem is wedged. The memory is reused.
 template <RealScalar Scalar>
 class WedgeTest {
  public:
-  /// Whether some motion opens every contact at once: a w with ⟨w, u_i⟩ > 0 for all i.
+  /// Whether some motion opens all contacts at once: a w with ⟨w, u_i⟩ > 0 for all i.
   ///
-  /// Then every admissible sequence of reflections is finite. Otherwise Σ c_i u_i = 0 for some
-  /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections never end.
-  /// First conjugate gradients look for a w of the form Σ x_i u_i with G x = 1 and end as soon as
-  /// G x > 0; where that fails, non-negative least squares of the normals decides.
-  /// @note  Allocates until grown, throws std::invalid_argument for a problem that is not
-  ///        prepared().
+  /// Then each admissible sequence of reflections is finite. Otherwise Σ c_i u_i = 0 for some
+  /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections never end. First, conjugate
+  /// gradients search a w of the form Σ x_i u_i with G x = 1; they end as soon as G x > 0. If they
+  /// fail, non-negative least squares of the normals decides.
+  /// @note  Allocates until the memory has grown; throws std::invalid_argument for a problem that
+  ///        is not prepared().
   [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
     problem.require_prepared();
     return opens(problem);
@@ -57,7 +57,7 @@ class WedgeTest {
   NonnegativeLeastSquares<Scalar> squares_;
 };
 
-/// WedgeTest in one call. Cold: allocates, throws as it does.
+/// WedgeTest in one call. Cold: allocates, throws as WedgeTest does.
 template <RealScalar Scalar>
 [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
   return WedgeTest<Scalar>().has_interior(problem);
@@ -86,7 +86,7 @@ bool WedgeTest<Scalar>::opens(const ImpactProblem<Scalar>& problem) {
     const Scalar step = rest / curvature;
     x += step * direction;
     residual -= step * product;
-    if (residual.maxCoeff() < Scalar(1) - margin) {  // G x = 1 − residual > 0: checked afresh
+    if (residual.maxCoeff() < Scalar(1) - margin) {  // G x = 1 − residual > 0: checked again
       detail::multiply_gram(problem, x, product);
       if (product.minCoeff() > product_error * x.cwiseAbs().maxCoeff()) return true;
     }
@@ -94,9 +94,9 @@ bool WedgeTest<Scalar>::opens(const ImpactProblem<Scalar>& problem) {
     direction = residual + (next / rest) * direction;
     rest = next;
   }
-  // Distance of the origin from the normals' convex hull: min ½‖Σ c_i u_i‖² − Σ c_i over c ≥ 0 is
-  // −½/distance², without a minimum when the origin is inside. A unit weight on the sum bounds it:
-  // min ½ cᵀ(G + 11ᵀ)c − 1ᵀc has Σ c_i u_i = 0 exactly when the body is wedged.
+  // Distance of the origin from the convex hull of the normals: min ½‖Σ c_i u_i‖² − Σ c_i over
+  // c ≥ 0 is −½/distance², and has no minimum if the origin is inside. A unit weight on the sum
+  // makes it bounded: min ½ cᵀ(G + 11ᵀ)c − 1ᵀc has Σ c_i u_i = 0 exactly if the body is wedged.
   problem.write_gram(weighted_);
   weighted_.array() += Scalar(1);
   residual.setConstant(Scalar(-1));

@@ -19,20 +19,20 @@ struct SparseEntry {
   Scalar value;
 };
 
-/// Sparse rows one after another in memory that only grows.
+/// Sparse rows in consecutive memory that never shrinks.
 template <RealScalar Scalar>
 struct SparseRows {
   using Entry = SparseEntry<Scalar>;
 
   std::vector<Entry> entries;
-  std::vector<std::size_t> starts = {0};  ///< of each row, then where the last one ends
+  std::vector<std::size_t> starts = {0};  ///< of each row, then the end of the last row
 
-  /// Forgets all rows, keeps their memory.
+  /// Removes all rows. The memory stays allocated.
   void clear() {
     entries.clear();
     starts.assign(1, 0);
   }
-  /// Ends the row that the entries since the last call make up.
+  /// Ends a row. It contains the entries that were added since the last call.
   void end_row() { starts.push_back(entries.size()); }
 
   [[nodiscard]] Index count() const noexcept { return Index(starts.size()) - 1; }
@@ -44,24 +44,24 @@ struct SparseRows {
 
 /// Rows of the Gram matrix G_ij = ⟨u_i, u_j⟩ of unit normals, without its diagonal, which is 1.
 ///
-/// Only normals with an entry at a common coordinate are multiplied, so the work grows with the
-/// contacts that meet and not with the square of their number. A normal that repeats an earlier
-/// one, to round-off, has no row and no entry in other rows.
+/// Only normals with an entry at a common coordinate are multiplied. The work is therefore
+/// proportional to the count of such pairs, not to the square of the count of contacts. A normal
+/// that is equal to an earlier one up to round-off has no row and no entry in other rows.
 template <RealScalar Scalar>
 class GramRows {
  public:
   using Rows = SparseRows<Scalar>;
   using Entry = SparseEntry<Scalar>;
 
-  /// Forgets all rows, keeps their memory.
+  /// Removes all rows. The memory stays allocated.
   void clear() {
     rows_.clear();
     merged_into_.clear();
   }
   /// @param size       length of the normals.
   /// @param normals    u_i.
-  /// @param responses  M⁻¹ u_iᵀ, as many.
-  /// @note  Allocates where no problem before was as large.
+  /// @param responses  M⁻¹ u_iᵀ, one for each normal.
+  /// @note  Allocates only for a problem larger than every problem before.
   void write(Index size, const Rows& normals, const Rows& responses);
 
   [[nodiscard]] Index count() const noexcept { return rows_.count(); }
@@ -74,13 +74,13 @@ class GramRows {
  private:
   static constexpr std::size_t none = std::size_t(-1);
 
-  /// A contact that touches a coordinate, and where the coordinate's next one is.
+  /// A contact with an entry at a coordinate, and the place of the next such contact.
   struct Touch {
     Index contact;
     Scalar value;
     std::size_t next;
   };
-  /// Two contacts whose normals meet.
+  /// Two contacts whose normals have a common coordinate.
   struct Meeting {
     Index contact, earlier;
     Scalar product;
@@ -90,7 +90,7 @@ class GramRows {
 
   Rows rows_;
   std::vector<Index> merged_into_;
-  // Memory of write().
+  // Scratch memory of write().
   std::vector<Touch> touches_;
   std::vector<std::size_t> first_touch_, last_touch_;  ///< per coordinate
   std::vector<Scalar> sums_;
@@ -104,7 +104,8 @@ template <RealScalar Scalar>
 void GramRows<Scalar>::write(Index size, const Rows& normals, const Rows& responses) {
   const auto count = static_cast<std::size_t>(normals.count());
   constexpr Scalar same = 8 * std::numeric_limits<Scalar>::epsilon();
-  // Which contacts have a normal entry at each coordinate: only these have a product that is not 0.
+  // Lists the contacts with a normal entry at each coordinate. Only these pairs have a nonzero
+  // product.
   touches_.clear();
   first_touch_.assign(std::size_t(size), none);
   last_touch_.assign(std::size_t(size), none);
@@ -129,7 +130,7 @@ void GramRows<Scalar>::write(Index size, const Rows& normals, const Rows& respon
       if (merged_into_[j] >= 0 || product == Scalar(0)) continue;
       meetings_.push_back({Index(j), i, product});
     }
-    if (merged_into_[j] >= 0) continue;  // the earlier one acts for it
+    if (merged_into_[j] >= 0) continue;  // the earlier contact acts for it
     for (const Entry& e : normals[Index(j)]) {
       std::size_t& last = last_touch_[std::size_t(e.index)];
       (last == none ? first_touch_[std::size_t(e.index)] : touches_[last].next) = touches_.size();
@@ -140,8 +141,8 @@ void GramRows<Scalar>::write(Index size, const Rows& normals, const Rows& respon
   write_rows(count);
 }
 
-/// Sorts the meetings into rows: counts, then starts, then entries. Starts lag by one row while the
-/// entries are put in.
+/// Sorts the pairs into rows: counts, then starts, then entries. While the entries are written, the
+/// starts are shifted by one row.
 template <RealScalar Scalar>
 void GramRows<Scalar>::write_rows(std::size_t count) {
   auto& [entries, starts] = rows_;

@@ -18,18 +18,23 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The impulses λ(s, G, e) of an impact linearised in contact space: reflections, then a plastic
-/// end where the law has one, then the blend with a plastic impact where restitution is by energy.
+/// The impulses λ(s, G, e) of an impact, linearised in contact space.
 ///
-/// Notation: λ_e, λ_p the impulses of both ends of the blend, δ = λ_e − λ_p, s_p = s + G λ_p,
-/// x = δ·s_p, D = δᵀGδ; λ = λ_p + α(x, D, R) δ.
+/// The steps: (1) reflections along the sequence of the law; (2) a plastic impact at the end, if
+/// the law has one; (3) for restitution by energy, the blend with a plastic impact of the same
+/// rates. Each step stores what its derivative needs. push() applies the derivative to changes of
+/// s, G and the restitution. pull() applies the transposed derivative to a gradient by λ, in the
+/// reverse order of the steps.
+///
+/// Notation: λ_e and λ_p are the impulses of the two ends of the blend, δ = λ_e − λ_p, s_p = s + G
+/// λ_p, x = δ·s_p, D = δᵀGδ; λ = λ_p + α(x, D, R) δ. α is the root of D α² + 2 x α = R² (2 x + D).
 template <RealScalar Scalar>
 class ImpactImpulses {
  public:
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  /// Grows memory. Cold: allocates.
+  /// Allocates memory. Cold.
   void prepare(const ImpactProblem<Scalar>& problem, Index reflections) {
     const Index count = problem.contact_count();
     gram_.grow(count, count);
@@ -44,10 +49,10 @@ class ImpactImpulses {
     boundaries_.resize(std::size_t(count));
   }
 
-  /// Begins at the rates s of a momentum.
-  /// @param scale      |p⁻|, which no rate exceeds [√J].
-  /// @param tolerance  rates closer to zero, or to each other, than this part of it count as equal
-  ///                   [-], ≥ 0.
+  /// Starts at the rates s of a momentum.
+  /// @param scale      |p⁻|, an upper bound of all rates [√J].
+  /// @param tolerance  rates are equal, or zero, if their difference is at most this share of the
+  ///                   scale [-], ≥ 0.
   void start(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum,
              const Scalar& scale, const Scalar& tolerance) noexcept {
     problem.write_gram(gram_);
@@ -56,7 +61,7 @@ class ImpactImpulses {
     restitution_count_ = 0;
     start_again(problem, momentum);
   }
-  /// Begins at the same impact, elastic, without what was followed since.
+  /// Starts again at the same impact, elastic, without the reflections since the start.
   void start_again(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum) noexcept {
     for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
     impulses_.setZero();
@@ -64,12 +69,12 @@ class ImpactImpulses {
     ends_plastically_ = blended_ = false;
     std::fill(boundaries_.begin(), boundaries_.end(), ImpactBoundary::inside);
   }
-  /// Reflections to come have a restitution of each contact, e.
+  /// Sets the restitution e of each contact for the next reflections.
   void set_restitution(const VectorX<Scalar>& restitution) noexcept {
     chain_.set_restitution(restitution);
     restitution_count_ = restitution.size();
   }
-  /// Reflects along a sequence, one by one.
+  /// Reflects along a sequence, one contact after the other.
   void reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
                const SequenceRule& rule) noexcept {
     for (const Index contact : sequence) {
@@ -77,8 +82,8 @@ class ImpactImpulses {
       chain_.reflect(gram_, contact, rates_, impulses_);
     }
   }
-  /// Reflects along a sequence of which as many contacts at once as `steps` says.
-  /// @return  false where a number is not finite.
+  /// Reflects along a sequence; `steps` is the count of contacts that reflect at once.
+  /// @return  false if a number is not finite.
   [[nodiscard]] bool reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
                              std::span<const Index> steps, const SequenceRule& rule) noexcept {
     std::size_t first = 0;
@@ -94,7 +99,8 @@ class ImpactImpulses {
     }
     return true;
   }
-  /// Ends after the reflections: contacts at rest would act after the slightest change.
+  /// Ends after the reflections. Contacts at rest are marked, because they would act after the
+  /// slightest change.
   void end(const ImpactProblem<Scalar>& problem) noexcept {
     using std::abs;
     for (Index i = 0; i < rates_.size(); ++i) {
@@ -112,7 +118,7 @@ class ImpactImpulses {
     mark_projection(problem, end_, law, rates_);
     return true;
   }
-  /// Blends what was linearised so far with a plastic impact of the same rates before.
+  /// Blends the impulses so far with a plastic impact of the same initial rates.
   /// @param restitution  R [-], in [0, 1].
   [[nodiscard]] bool blend(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum,
                            PlasticLaw law, const Scalar& restitution) noexcept {
@@ -128,10 +134,10 @@ class ImpactImpulses {
     return true;
   }
 
-  /// How many coefficients of restitution the impulses depend on.
+  /// Count of restitution coefficients on which the impulses depend.
   [[nodiscard]] Index restitution_count() const noexcept { return restitution_count_; }
-  /// Whether the impulses of a law lead to the same momentum, to half of the digits. They need not
-  /// be the same where normals depend on each other.
+  /// Whether the impulses of a law lead to the same momentum, to half of the digits. The impulses
+  /// themselves may differ if normals are linearly dependent.
   template <typename Impulses>
   [[nodiscard]] bool agree_with(const Impulses& impulses) noexcept {
     for (Index i = 0; i < impulses_.size(); ++i) {
@@ -146,7 +152,7 @@ class ImpactImpulses {
     return boundaries_[std::size_t(contact)];
   }
 
-  /// The change of λ, written, by those of s, of G and of the restitution: of each contact, or R.
+  /// Writes the change of λ for changes of s, of G and of the restitution: of each contact, or R.
   /// @param rates  a change of s; overwritten.
   void push(Vector& rates, const Matrix& gram, const Vector& restitution,
             Vector& impulses) noexcept {
@@ -158,10 +164,10 @@ class ImpactImpulses {
       impulses += changes_;
     }
     if (!blended_) return;
-    impulses -= by_plastic_;  // of δ
+    impulses -= by_plastic_;  // by δ
     changes_ = by_elastic_;
     changes_.noalias() += gram * plastic_.impulses();
-    changes_.noalias() += gram_ * by_plastic_;  // of s_p
+    changes_.noalias() += gram_ * by_plastic_;  // by s_p
     const Scalar by_x = impulses.dot(plastic_rates_) + difference_.dot(changes_);
     changes_.noalias() = gram * difference_;
     const Scalar by_square = 2 * impulses.dot(image_) + difference_.dot(changes_);
@@ -171,7 +177,7 @@ class ImpactImpulses {
     impulses += by_plastic_ + blend * difference_;
   }
 
-  /// Gradients by s, G and the restitution, written, of a scalar with that by λ.
+  /// Writes the gradients by s, G and the restitution of a scalar from its gradient by λ.
   void pull(const Vector& by_impulses, Vector& by_rates, Matrix& by_gram,
             Vector& by_restitution) noexcept {
     by_rates.setZero(), by_gram.setZero(), by_restitution.setZero();
@@ -197,7 +203,7 @@ class ImpactImpulses {
     ImpactBoundary& known = boundaries_[std::size_t(contact)];
     known = (std::max)(known, boundary);
   }
-  /// Marks what could have been chosen instead of a contact.
+  /// Marks the contacts that could have been chosen instead of a contact.
   void mark_choice(const ImpactProblem<Scalar>& problem, Index chosen,
                    const SequenceRule& rule) noexcept {
     using std::abs;
@@ -219,7 +225,7 @@ class ImpactImpulses {
       }
     }
   }
-  /// Whether two contacts meet at a coordinate, so that their product may be other than zero.
+  /// Whether two contacts have a common coordinate, so that their product may differ from zero.
   [[nodiscard]] static bool have_common(const ImpactProblem<Scalar>& problem, Index a,
                                         Index b) noexcept {
     const auto first = problem.normal(a);
@@ -230,8 +236,8 @@ class ImpactImpulses {
     }
     return false;
   }
-  /// Marks contacts that neither press nor open, and those whose impulses are not unique where
-  /// another shape of the normals would make them pull.
+  /// Marks contacts that neither press nor open. Also marks those whose impulses are not unique and
+  /// would become negative for a slightly different shape of the normals.
   void mark_projection(const ImpactProblem<Scalar>& problem, const ProjectionSlope<Scalar>& slope,
                        PlasticLaw law, const Vector& rates) noexcept {
     using std::abs;
@@ -244,14 +250,14 @@ class ImpactImpulses {
       if (slope.impulses()(i) <= resting_ && rates(i) <= resting_) mark(i, ImpactBoundary::rest);
     }
   }
-  /// α and its slopes, from D α² + 2 x α = R² (2 x + D).
+  /// α and its derivatives, from D α² + 2 x α = R² (2 x + D).
   void linearize_blend(const Scalar& restitution) noexcept {
     using std::sqrt;
     const Scalar& r = restitution;
     const Scalar x = difference_.dot(plastic_rates_), d = difference_.dot(image_);
     blend_ = restitution_blend(r, x, d);
     x_slope_ = square_slope_ = restitution_slope_ = Scalar(0);
-    // Both ends are one outcome, to rounding: how they are blended does not matter.
+    // Both ends are equal up to rounding: the blend does not matter.
     const Scalar negligible = 64 * std::numeric_limits<Scalar>::epsilon() * scale_;
     if (!(d > negligible * negligible)) return;
     const Scalar root = blend_ * d + x;
@@ -276,17 +282,17 @@ class ImpactImpulses {
   bool ends_plastically_ = false, blended_ = false;
 };
 
-// Impact laws, each linearised at the impact that it has just resolved: linearize_law() applies to
-// ImpactImpulses what the law did, and returns false where a number is not finite.
+// Linearisation of each impact law at the impact that it has just resolved: linearize_law() applies
+// the steps of the law to ImpactImpulses. It returns false if a number is not finite.
 
 namespace detail {
 
-/// Which coincidences an order of reflections is decided by; both for an order of the user's.
+/// The coincidences that can change the sequence of an order; both kinds for an order of the user.
 template <typename Order>
 struct SequenceRuleOf {
   static constexpr SequenceRule rule{};
 };
-/// Contacts at rest have their turn when all others are open, and then they are found at the end.
+/// Contacts at rest come last, when all others are open. They are then found at the end.
 template <RealScalar Scalar>
 struct SequenceRuleOf<MostInfeasibleFirst<Scalar>> {
   static constexpr SequenceRule rule{.by_rate = true, .by_sign = false};
@@ -294,18 +300,18 @@ struct SequenceRuleOf<MostInfeasibleFirst<Scalar>> {
 template <RealScalar Scalar>
 struct SequenceRuleOf<MostInfeasibleTogether<Scalar>>
     : SequenceRuleOf<MostInfeasibleFirst<Scalar>> {};
-/// All that close have their turn.
+/// All closing contacts reflect.
 template <RealScalar Scalar>
 struct SequenceRuleOf<GeneralizedReflections<Scalar>> {
   static constexpr SequenceRule rule{.by_rate = false, .by_sign = true};
 };
-/// Which contact has its turn does not depend on rates, whether it uses its turn does.
+/// The contact that comes next does not depend on rates; whether it reflects does.
 template <RealScalar Scalar>
 struct SequenceRuleOf<SweepOrder<Scalar>> {
   static constexpr SequenceRule rule{.by_rate = false, .by_sign = true};
 };
 
-/// Elastic reflections, or their plastic end where the problem is wedged.
+/// Elastic reflections, or a plastic impact if the problem is wedged.
 template <typename Order, RealScalar Scalar, typename Law>
 [[nodiscard]] bool follow_reflections(ImpactImpulses<Scalar>& impulses,
                                       const ImpactProblem<Scalar>& problem,
@@ -353,8 +359,8 @@ template <RealScalar Scalar, typename Order>
   return true;
 }
 
-/// The impulses tell which of the two plastic laws it was. Where both laws give the same, a contact
-/// that presses in one and not in the other is at rest, and is marked so.
+/// The impulses show which of the two plastic laws was used. If both laws have equal impulses, a
+/// contact that presses in one law and not in the other is at rest and is marked as such.
 template <RealScalar Scalar>
 [[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem,
@@ -370,7 +376,7 @@ template <RealScalar Scalar>
 }  // namespace detail
 
 /// A law that ImpactDerivative can differentiate: ImpactResolver, RestitutionImpact, NewtonImpact
-/// with any order, GeneralizedReflections or PlasticImpact. Those with friction are none.
+/// with any order, GeneralizedReflections or PlasticImpact. Laws with friction are excluded.
 template <typename Law, typename Scalar>
 concept DifferentiableImpactLaw = requires(ImpactImpulses<Scalar>& impulses,
                                            const ImpactProblem<Scalar>& problem,

@@ -16,23 +16,23 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// G_AA⁺ of some contacts A, the inverse on the range of their part of the Gram matrix: impulses of
-/// least norm where normals depend on each other.
+/// G_AA⁺ of contacts A: the pseudoinverse of their part of the Gram matrix. If normals are linearly
+/// dependent, the impulses have least norm.
 template <RealScalar Scalar>
 class FaceInverse {
  public:
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  /// Grows memory. Cold: allocates.
+  /// Allocates memory. Cold.
   void prepare(Index count) {
     eigen_.prepare(count);
     contacts_.reserve(std::size_t(count));
   }
-  /// Forgets what was decomposed.
+  /// Removes the stored decomposition.
   void clear() noexcept { contacts_.clear(); }
-  /// Decomposes G_AA, unless it was the last one decomposed.
-  /// @return  false where a number is not finite.
+  /// Decomposes G_AA, unless it is equal to the last decomposed block.
+  /// @return  false if a number is not finite.
   [[nodiscard]] bool decompose(const Matrix& gram, std::span<const Index> contacts) noexcept {
     if (!contacts.empty() &&
         std::equal(contacts.begin(), contacts.end(), contacts_.begin(), contacts_.end())) {
@@ -49,7 +49,7 @@ class FaceInverse {
   /// A.
   [[nodiscard]] std::span<const Index> contacts() const noexcept { return contacts_; }
 
-  /// y_A = G_AA⁺ x_A, zero elsewhere; x and y may not be the same.
+  /// y_A = G_AA⁺ x_A, zero elsewhere; x and y must be different objects.
   void solve(const Vector& x, Vector& y) const noexcept {
     const Index count = Index(contacts_.size());
     y.setZero();
@@ -62,7 +62,7 @@ class FaceInverse {
     }
   }
 
-  /// Calls visit(i) for every contact whose normal depends on those of others.
+  /// Calls visit(i) for each contact whose normal is linearly dependent on those of others.
   template <typename Visit>
   void for_each_dependent(Visit&& visit) const noexcept {
     const Scalar clear = Scalar(std::sqrt(std::numeric_limits<Scalar>::epsilon()));
@@ -78,7 +78,7 @@ class FaceInverse {
 
  private:
   [[nodiscard]] Index at(Index place) const noexcept { return contacts_[std::size_t(place)]; }
-  /// Whether an eigenvalue is more than what rounding leaves of zero.
+  /// Whether an eigenvalue is larger than the rounding error of zero.
   [[nodiscard]] bool counts(Index mode) const noexcept {
     return eigen_.values()(mode) >
            64 * Scalar(contacts_.size()) * std::numeric_limits<Scalar>::epsilon();
@@ -89,17 +89,18 @@ class FaceInverse {
 };
 
 /// Impulses λ of a plastic impact as a function of the rates s and the Gram matrix G, and their
-/// derivatives with the active contacts A fixed: λ_A = −G_AA⁺ s_A.
+/// derivatives for fixed active contacts A: λ_A = −G_AA⁺ s_A.
 ///
-/// G⁺ gives the impulses of least norm. Where G_AA is singular the derivative is that along changes
-/// which keep its rank; what other changes would do is left out.
+/// G⁺ selects the impulses of least norm. If G_AA is singular, the derivative is that along changes
+/// that keep the rank of G_AA constant; other changes are ignored. For a change (ds, dG):
+/// dλ_A = −G_AA⁺ (ds_A + dG_AA λ_A).
 template <RealScalar Scalar>
 class ProjectionSlope {
  public:
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  /// Grows memory. Cold: allocates.
+  /// Allocates memory. Cold.
   void prepare(const ImpactProblem<Scalar>& problem) {
     const Index count = problem.contact_count();
     for (auto* plastic : {&moreau_, &bilateral_}) plastic->prepare(problem);
@@ -108,8 +109,9 @@ class ProjectionSlope {
     active_.reserve(std::size_t(count));
   }
 
-  /// Resolves and linearises at the rates s before; they become those after, s + G λ.
-  /// @return  false where a number is not finite.
+  /// Computes the impact and its linearisation at the rates s before; the rates become those after,
+  /// s + G λ.
+  /// @return  false if a number is not finite.
   [[nodiscard]] bool linearize(const ImpactProblem<Scalar>& problem, const Matrix& gram,
                                PlasticLaw law, Vector& rates) noexcept {
     PlasticImpact<Scalar>& plastic = law == PlasticLaw::moreau ? moreau_ : bilateral_;
@@ -121,26 +123,26 @@ class ProjectionSlope {
           law == PlasticLaw::moreau ? impulses_(i) > Scalar(0) : problem.merged_into(i) < 0;
       if (acts) active_.push_back(i);
     }
-    face_.clear();  // the Gram matrix may be another one
+    face_.clear();  // the Gram matrix may have changed
     return impulses_.allFinite() && face_.decompose(gram, active_);
   }
-  /// λ of the rates linearised at.
+  /// λ at the rates of the linearisation.
   [[nodiscard]] const Vector& impulses() const noexcept { return impulses_; }
 
-  /// Calls visit(i) for every active contact whose normal depends on those of others.
+  /// Calls visit(i) for each active contact whose normal is linearly dependent on those of others.
   template <typename Visit>
   void for_each_dependent(Visit&& visit) const noexcept {
     face_.for_each_dependent(std::forward<Visit>(visit));
   }
 
-  /// The change of λ, written, by those of s and G.
+  /// Writes the change of λ for changes of s and G.
   void push(const Matrix& gram_change, const Vector& rates, Vector& impulses) noexcept {
     right_ = rates;
     right_.noalias() += gram_change * impulses_;
     face_.solve(right_, impulses);
     impulses = -impulses;
   }
-  /// Gradients by s and G, added, of a scalar with that by λ.
+  /// Adds the gradients by s and G of a scalar from its gradient by λ.
   void pull(const Vector& by_impulses, Vector& by_rates, Matrix& by_gram) noexcept {
     face_.solve(by_impulses, right_);
     by_rates -= right_;
@@ -154,27 +156,33 @@ class ProjectionSlope {
   Vector impulses_, right_;
 };
 
-/// Why the derivative of an impact is that of one side, at a contact.
+/// The reason why the derivative of an impact is one-sided at a contact.
 enum class ImpactBoundary {
-  inside,  ///< The derivative is the only one.
-  shape,   ///< As fast as a contact orthogonal to it, or a repetition of one that acts: changes of
-           ///< normals and masses have one derivative per order of the two, others have one.
-  order,   ///< As fast as a contact that is not orthogonal to it: which of them is first matters.
-  rest,    ///< It neither closes nor opens where that decides whether it acts.
+  inside,  ///< The derivative is two-sided.
+  /// As fast as a contact orthogonal to it, or equal to a contact that acts. Changes of normals and
+  /// masses have one derivative per order of the two; other changes have one derivative.
+  shape,
+  order,  ///< As fast as a contact that is not orthogonal to it: the order of the two matters.
+  rest,   ///< It neither closes nor opens, and this determines whether it acts.
 };
 
-/// Which coincidences change the sequence that an order of reflections chooses.
+/// The coincidences that change the sequence of an order of reflections.
 struct SequenceRule {
-  bool by_rate = true;  ///< Two equal rates: either may be next.
-  bool by_sign = true;  ///< A rate of zero, whatever the other rates are.
+  bool by_rate = true;  ///< Two equal rates: either contact may be next.
+  bool by_sign = true;  ///< A rate of zero, independent of the other rates.
 };
 
 /// Impulses λ of reflections along a fixed sequence, as a function of the rates s, of the Gram
-/// matrix G and of the restitution e of each contact: λ_k −= (1 + e_k) s_k, s −= (1 + e_k) s_k G_k,
-/// and its derivatives. Contacts A that reflect at once do so about their common face, elastically:
-/// y = G_AA⁺ s_A, λ_A −= 2 y, s −= 2 G_A y.
+/// matrix G and of the restitution e of each contact; and its derivatives.
 ///
-/// It keeps one number per reflection; a product costs n_c multiply-adds for each, and that of
+/// One reflection of contact k changes λ_k −= (1 + e_k) s_k, s −= (1 + e_k) s_k G_k. Contacts A
+/// that reflect at once reflect elastically about their common face: y = G_AA⁺ s_A, λ_A −= 2 y,
+/// s −= 2 G_A y. The derivatives are products over the reflections: push() processes them from the
+/// first to the last (changes of s and λ), pull() from the last to the first (gradients by s, G and
+/// e).
+///
+/// One number per reflection is stored. A product costs n_c multiply-adds for each reflection. For
+/// contacts that reflect at once it costs an eigenvalue problem of their count.
 /// contacts at once an eigenvalue problem of their number.
 template <RealScalar Scalar>
 class ReflectionChain {
@@ -182,7 +190,7 @@ class ReflectionChain {
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  /// Grows memory. Cold: allocates.
+  /// Allocates memory. Cold.
   void grow(Index contacts, Index reflections) {
     for (Vector* vector : {&restitution_, &right_, &solution_}) vector->grow(contacts);
     face_.prepare(contacts);
@@ -190,7 +198,7 @@ class ReflectionChain {
     rates_.reserve(std::size_t(reflections));
     steps_.reserve(std::size_t(reflections));
   }
-  /// Forgets all reflections; those to come are elastic.
+  /// Removes all reflections. The next ones are elastic.
   void start() noexcept {
     restitution_.setOnes();
     sequence_.clear();
@@ -198,9 +206,9 @@ class ReflectionChain {
     steps_.clear();
     face_.clear();
   }
-  /// Reflections to come have this e, one per contact.
+  /// Sets e of each contact for the next reflections.
   void set_restitution(const VectorX<Scalar>& restitution) noexcept { restitution_ = restitution; }
-  /// Reflects once more: s and λ are brought up to date.
+  /// Adds one reflection and updates s and λ.
   void reflect(const Matrix& gram, Index contact, Vector& rates, Vector& impulses) noexcept {
     sequence_.push_back(contact);
     rates_.push_back(rates(contact));
@@ -209,8 +217,8 @@ class ReflectionChain {
     impulses(contact) += impulse;
     rates += impulse * gram.col(contact);
   }
-  /// Reflects some contacts at once.
-  /// @return  false where a number is not finite.
+  /// Adds a reflection of several contacts at once.
+  /// @return  false if a number is not finite.
   [[nodiscard]] bool reflect(const Matrix& gram, std::span<const Index> contacts, Vector& rates,
                              Vector& impulses) noexcept {
     if (!face_.decompose(gram, contacts)) return false;
@@ -225,7 +233,8 @@ class ReflectionChain {
     return true;
   }
 
-  /// Changes of s and λ by those of G and e: those of s⁻ in, of s⁺ out; those of λ are added.
+  /// Changes of s and λ for changes of G and e: the change of s⁻ is input and becomes that of s⁺;
+  /// the change of λ is added.
   void push(const Matrix& gram, const Matrix& gram_change, const Vector& restitution_change,
             Vector& rates, Vector& impulses) noexcept {
     std::size_t r = 0;
@@ -242,8 +251,8 @@ class ReflectionChain {
       r += std::size_t(step);
     }
   }
-  /// Gradients by s⁻, G and e of a scalar with those by s⁺ and λ: that by s⁺ in, by s⁻ out; those
-  /// by G and e are added.
+  /// Gradients by s⁻, G and e of a scalar from those by s⁺ and λ: the gradient by s⁺ is input and
+  /// becomes that by s⁻; the gradients by G and e are added.
   void pull(const Matrix& gram, const Vector& by_impulses, Vector& by_rates, Matrix& by_gram,
             Vector& by_restitution) noexcept {
     std::size_t r = sequence_.size();
@@ -263,7 +272,7 @@ class ReflectionChain {
   }
 
  private:
-  /// Contacts of one step in sequence_, and their y in rates_.
+  /// Place of the contacts of one step in sequence_, and of their y in rates_.
   struct Step {
     std::size_t first, size;
   };
@@ -301,10 +310,11 @@ class ReflectionChain {
 
   Vector restitution_;
   std::vector<Index> sequence_;
-  std::vector<Scalar> rates_;  ///< of each reflection's contact just before it; y of several
-  std::vector<Index> steps_;   ///< how many contacts reflect at once
+  /// the rate of each reflection's contact before it; y for several contacts
+  std::vector<Scalar> rates_;
+  std::vector<Index> steps_;  ///< count of contacts that reflect at once
   FaceInverse<Scalar> face_;
-  Vector right_, solution_;  ///< of the step being differentiated
+  Vector right_, solution_;  ///< of the current step of a product
 };
 
 }  // namespace CAROM_ABI
