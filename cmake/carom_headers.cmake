@@ -219,7 +219,6 @@ set(CAROM_HEADERS
   include/carom/solvers/search/law_iterate.hpp
   include/carom/solvers/search/newton_walk.hpp
   include/carom/solvers/search/paced_limits.hpp
-  include/carom/solvers/search/part_scales.hpp
   include/carom/solvers/search/proximal_law.hpp
   include/carom/solvers/search/proximal_newton.hpp
   include/carom/solvers/search/sap_tuning.hpp
@@ -231,14 +230,11 @@ set(CAROM_HEADERS
   include/carom/solvers/solver_on_bodies.hpp
   include/carom/solvers/systems/body_system.hpp
   include/carom/solvers/systems/clustered_hessian.hpp
-  include/carom/solvers/systems/coulomb_directions.hpp
-  include/carom/solvers/systems/direct_directions.hpp
-  include/carom/solvers/systems/direct_hessian.hpp
   include/carom/solvers/systems/dual_curvature.hpp
   include/carom/solvers/systems/executor_reference.hpp
   include/carom/solvers/systems/impulse_system.hpp
-  include/carom/solvers/systems/iterative_directions.hpp
-  include/carom/solvers/systems/iterative_hessian.hpp
+  include/carom/solvers/systems/island_hessians.hpp
+  include/carom/solvers/systems/newton_directions.hpp
   include/carom/solvers/systems/system_totals.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp

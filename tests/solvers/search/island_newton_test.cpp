@@ -6,7 +6,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "carom/solvers/systems/direct_directions.hpp"
+#include "carom/solvers/systems/newton_directions.hpp"
 
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"

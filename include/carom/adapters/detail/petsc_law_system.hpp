@@ -151,25 +151,21 @@ inline void PetscGainMatrix::choose_solver() {
 
 /// Writes the blocks of H, and of Hᵀ, of all slots and edges.
 inline void PetscGainMatrix::add_edges(const BlockGains<double>& gains) {
-  const auto targets = [&](std::vector<double>& values, Index e, Columns<double>(&blocks)[3]) {
+  const auto add = [&](std::vector<double>& values, Index e, bool transposed) {
     const PackedEdge& edge = rows_->edges()[e].packed;
-    const auto diagonal = [&](int slot) {
-      return Columns<double>{values.data() + diagonals_[std::size_t(slot)], size(slot)};
+    const auto block = [&](int column, int row) -> Columns<double> {
+      if (column != row) return {values.data() + below_[std::size_t(e)], edge.high_size};
+      return {values.data() + diagonals_[std::size_t(row)], size(row)};
     };
-    blocks[0] = diagonal(edge.low_slot);
-    if (edge.high_slot < 0) return;
-    blocks[1] = {values.data() + below_[std::size_t(e)], edge.high_size};
-    blocks[2] = diagonal(edge.high_slot);
+    add_to_blocks(edge, block, [&](const auto& targets) {
+      add_edge_gains(*rows_, e, gains, transposed, targets);
+    });
   };
   std::fill(lower_.begin(), lower_.end(), 0.0);
   std::fill(upper_.begin(), upper_.end(), 0.0);
   for (Index e = 0; e < rows_->edges().size(); ++e) {
-    Columns<double> blocks[3] = {};
-    targets(lower_, e, blocks);
-    add_edge_gains(*rows_, e, gains, false, blocks);
-    if (symmetric_) continue;
-    targets(upper_, e, blocks);
-    add_edge_gains(*rows_, e, gains, true, blocks);
+    add(lower_, e, false);
+    if (!symmetric_) add(upper_, e, true);
   }
 }
 

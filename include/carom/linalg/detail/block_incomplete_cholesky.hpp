@@ -20,10 +20,10 @@ namespace detail {
 
 /// Rows and columns of the usual block, that of two rigid bodies. Where the size is a compile-time
 /// constant, a product stays in registers.
-inline constexpr Index body_size = 6;
+inline constexpr Index usual_size = 6;
 
 [[nodiscard]] constexpr bool is_usual_block(Index rows, Index columns) noexcept {
-  return rows == body_size && columns == body_size;
+  return rows == usual_size && columns == usual_size;
 }
 
 /// y += factor B x for a block B whose columns are consecutive in memory.
@@ -34,14 +34,14 @@ void add_product(Scalar factor, const Scalar* block, Index rows, Index columns, 
     for (Index c = 0; c < columns; ++c) add_multiple(factor * x[c], block + c * rows, rows, y);
     return;
   }
-  Scalar product[body_size] = {};
+  Scalar product[usual_size] = {};
   CAROM_UNROLL
-  for (Index c = 0; c < body_size; ++c) {
+  for (Index c = 0; c < usual_size; ++c) {
     CAROM_UNROLL
-    for (Index r = 0; r < body_size; ++r) product[r] += x[c] * block[c * body_size + r];
+    for (Index r = 0; r < usual_size; ++r) product[r] += x[c] * block[c * usual_size + r];
   }
   CAROM_UNROLL
-  for (Index r = 0; r < body_size; ++r) y[r] += factor * product[r];
+  for (Index r = 0; r < usual_size; ++r) y[r] += factor * product[r];
 }
 
 /// y += factor Bᵀ x.
@@ -53,10 +53,10 @@ void add_transposed_product(Scalar factor, const Scalar* block, Index rows, Inde
     return;
   }
   CAROM_UNROLL
-  for (Index c = 0; c < body_size; ++c) {
+  for (Index c = 0; c < usual_size; ++c) {
     Scalar sum(0);
     CAROM_UNROLL
-    for (Index r = 0; r < body_size; ++r) sum += block[c * body_size + r] * x[r];
+    for (Index r = 0; r < usual_size; ++r) sum += block[c * usual_size + r] * x[r];
     y[c] += factor * sum;
   }
 }
@@ -239,19 +239,19 @@ template <typename Scalar>
 template <typename Scalar>
 void add_columns(Scalar factor, const Scalar* columns, Index rows, const Scalar* weights,
                  Index stride, Index count, Scalar* y) noexcept {
-  if (rows != body_size) {
+  if (rows != usual_size) {
     for (Index k = 0; k < count; ++k) {
       add_multiple(factor * weights[k * stride], columns + k * rows, rows, y);
     }
     return;
   }
-  Scalar sum[body_size] = {};
+  Scalar sum[usual_size] = {};
   for (Index k = 0; k < count; ++k) {
     CAROM_UNROLL
-    for (Index r = 0; r < body_size; ++r) sum[r] += weights[k * stride] * columns[k * rows + r];
+    for (Index r = 0; r < usual_size; ++r) sum[r] += weights[k * stride] * columns[k * rows + r];
   }
   CAROM_UNROLL
-  for (Index r = 0; r < body_size; ++r) y[r] += factor * sum[r];
+  for (Index r = 0; r < usual_size; ++r) y[r] += factor * sum[r];
 }
 
 /// B ← B L⁻ᵀ from the last column on: column k needs the columns up to k only.
@@ -276,10 +276,10 @@ void subtract_product_of_blocks(const Scalar* a, Index rows, const Scalar* b, In
 /// x ← L⁻¹ x.
 template <typename Scalar>
 void divide_lower(const Scalar* inverse, Index size, Scalar* x) noexcept {
-  if (size == body_size) {
-    Scalar product[body_size] = {};
-    add_product(Scalar(1), inverse, body_size, body_size, x, product);
-    return static_cast<void>(std::copy_n(product, body_size, x));
+  if (size == usual_size) {
+    Scalar product[usual_size] = {};
+    add_product(Scalar(1), inverse, usual_size, usual_size, x, product);
+    return static_cast<void>(std::copy_n(product, usual_size, x));
   }
   for (Index c = size - 1; c >= 0; --c) {  // the entries that it writes are no longer needed
     const Scalar* const column = inverse + c * size;
@@ -291,10 +291,10 @@ void divide_lower(const Scalar* inverse, Index size, Scalar* x) noexcept {
 /// x ← L⁻ᵀ x.
 template <typename Scalar>
 void divide_lower_transposed(const Scalar* inverse, Index size, Scalar* x) noexcept {
-  if (size == body_size) {
-    Scalar product[body_size] = {};
-    add_transposed_product(Scalar(1), inverse, body_size, body_size, x, product);
-    return static_cast<void>(std::copy_n(product, body_size, x));
+  if (size == usual_size) {
+    Scalar product[usual_size] = {};
+    add_transposed_product(Scalar(1), inverse, usual_size, usual_size, x, product);
+    return static_cast<void>(std::copy_n(product, usual_size, x));
   }
   for (Index c = 0; c < size; ++c) x[c] = dot(inverse + c * size + c, x + c, size - c);
 }

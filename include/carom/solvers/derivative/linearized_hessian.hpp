@@ -10,8 +10,7 @@
 #include "carom/contact/primal.hpp"
 #include "carom/solvers/derivative/linearized_answer.hpp"
 #include "carom/solvers/rows/edge_kernels.hpp"
-#include "carom/solvers/systems/direct_hessian.hpp"
-#include "carom/solvers/systems/iterative_hessian.hpp"
+#include "carom/solvers/systems/island_hessians.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

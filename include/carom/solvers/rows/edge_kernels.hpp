@@ -138,6 +138,25 @@ struct EdgeTargets {
   }
 };
 
+/// Calls add(targets) with the blocks of a matrix that an edge adds to: low-low, high-low and
+/// high-high.
+/// @param block  block(column, row) of two slots, the row eliminated no earlier than the column.
+template <typename Block, typename Add>
+void add_to_blocks(const PackedEdge& edge, const Block& block, const Add& add) noexcept {
+  decltype(block(0, 0)) targets[3] = {block(edge.low_slot, edge.low_slot), {}, {}};
+  if (edge.high_slot >= 0) {
+    targets[1] = block(edge.low_slot, edge.high_slot);
+    targets[2] = block(edge.high_slot, edge.high_slot);
+  }
+  add(targets);
+}
+
+/// Adds the identity to a block on the diagonal.
+template <typename Scalar>
+void add_identity(const Columns<Scalar>& block, Index size) noexcept {
+  for (Index k = 0; k < size; ++k) block.data[k * (block.stride + 1)] += 1;
+}
+
 /// The sum of Ĵᵀ G Ĵ over parts of an edge between bodies of the same fixed size.
 template <int Size, typename Scalar>
 class EdgeCurvature {

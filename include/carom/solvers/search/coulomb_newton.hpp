@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "carom/solvers/search/island_newton.hpp"
-#include "carom/solvers/systems/coulomb_directions.hpp"
+#include "carom/solvers/systems/newton_directions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

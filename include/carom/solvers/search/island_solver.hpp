@@ -6,8 +6,7 @@
 #include "carom/solvers/sap_options.hpp"
 #include "carom/solvers/search/coulomb_newton.hpp"
 #include "carom/solvers/search/paced_limits.hpp"
-#include "carom/solvers/systems/direct_directions.hpp"
-#include "carom/solvers/systems/iterative_directions.hpp"
+#include "carom/solvers/systems/newton_directions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

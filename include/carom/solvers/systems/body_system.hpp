@@ -7,17 +7,55 @@
 #include <limits>
 #include <type_traits>
 
+#include "carom/contact/detail/block_error.hpp"
+#include "carom/contact/detail/block_scales.hpp"
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/solvers/rows/body_rows.hpp"
 #include "carom/solvers/search/body_sweep.hpp"
-#include "carom/solvers/search/part_scales.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// What the errors of a problem's blocks are measured by, as BlockScales finds it, in the parts of
+/// BodyRows.
+template <RealScalar Scalar>
+class PartScales {
+ public:
+  /// @param rows  of the problem.
+  /// @note  Allocates beyond the largest problem so far.
+  void write(const ContactProblem<Scalar>& problem, const BodyRows<Scalar>& rows) {
+    by_row_.write(problem);
+    velocities_.resize(3 * rows.part_count());
+    inverse_masses_.resize(3 * rows.part_count());
+    rows.for_each_row([&](Index row, Index place) {
+      velocities_[place] = by_row_.velocity(row);
+      inverse_masses_[place] = by_row_.inverse_mass(row);
+    });
+  }
+  /// The scales of a block, row by row.
+  template <int Parts>
+  [[nodiscard]] auto of(const BlockRows<Scalar, Parts>& block) const noexcept {
+    using Rows = Vector<Scalar, Parts == 1 ? 3 : 6>;
+    RowScales<Scalar, Parts == 1 ? 3 : 6> scales{Rows::Zero(), Rows::Zero()};
+    int rows = 3;
+    if constexpr (Parts > 1) rows = block.set.rows;
+    for (int r = 0; r < rows; ++r) {
+      const int place = block.place(r);
+      scales.velocity(r) = velocities_[3 * block.first_part + place];
+      scales.inverse_mass(r) =
+          inverse_masses_[3 * block.first_part + place] + block.regularization(place);
+    }
+    return scales;
+  }
+
+ private:
+  BlockScales<Scalar> by_row_;
+  Sequence<Scalar> velocities_, inverse_masses_;  ///< by places in parts
+};
 
 /// Velocities of bodies as numbers of their own beside impulses, island by island: w − w* of every
 /// body, which PairedStep moves by the steps of Newton's method.
@@ -362,8 +400,9 @@ class BodySystem {
       lu_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
     }
   }
-  void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
-  void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains, bool shared) noexcept;
+  template <typename Block>
+  void fill(const ContactIsland& island, const BlockGains<Scalar>& gains, bool transposed,
+            const Block& block) const noexcept;
 
   BodyRows<Scalar> rows_;
   PartScales<Scalar> scales_;
@@ -379,54 +418,20 @@ class BodySystem {
 
 // --- implementation ---
 
-/// Adds the identity to a block on the diagonal.
-template <typename Scalar>
-void add_identity(const Columns<Scalar>& block, int size) noexcept {
-  for (Index k = 0; k < size; ++k) block.data[k * (block.stride + 1)] += 1;
-}
-
+/// Adds I + Ĵᵀ N Ĵ of an island, or its transpose, to a matrix.
+/// @param block  block(column, row) of two slots.
 template <RealScalar Scalar>
-void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
-                                       const BlockGains<Scalar>& gains) noexcept {
-  cholesky_.clear(island.range);
+template <typename Block>
+void BodySystem<Scalar>::fill(const ContactIsland& island, const BlockGains<Scalar>& gains,
+                              bool transposed, const Block& block) const noexcept {
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
-    const PackedEdge& edge = rows_.edges()[e].packed;
-    Columns<Scalar> targets[3] = {cholesky_.diagonal(edge.low_slot), {}, {}};
-    if (edge.high_slot >= 0) {
-      const Index place = cholesky_.place(edge.low_slot, edge.high_slot);
-      targets[1] = cholesky_.block(place, edge.low_slot);
-      targets[2] = cholesky_.diagonal(edge.high_slot);
-    }
-    add_edge_gains(rows_, e, gains, false, targets);
+    add_to_blocks(rows_.edges()[e].packed, block, [&](const auto& targets) {
+      add_edge_gains(rows_, e, gains, transposed, targets);
+    });
   }
   for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-    add_identity(cholesky_.diagonal(slot), rows_.graph().forest().size(slot));
+    add_identity(block(slot, slot), rows_.graph().forest().size(slot));
   }
-}
-
-template <RealScalar Scalar>
-void BodySystem<Scalar>::fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains,
-                                 bool shared) noexcept {
-  lu_.clear(island.range);
-  // The matrix by columns for one factor, and its transpose for the other.
-  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
-    const auto block = [&](int column, int row) {
-      const Index place = lu_.place(column, row);
-      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
-    };
-    for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      const PackedEdge& edge = rows_.edges()[e].packed;
-      Columns<Scalar> targets[3] = {block(edge.low_slot, edge.low_slot), {}, {}};
-      if (edge.high_slot >= 0) {
-        targets[1] = block(edge.low_slot, edge.high_slot);
-        targets[2] = block(edge.high_slot, edge.high_slot);
-      }
-      add_edge_gains(rows_, e, gains, transposed, targets);
-    }
-    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-      add_identity(block(slot, slot), rows_.graph().forest().size(slot));
-    }
-  });
 }
 
 template <RealScalar Scalar>
@@ -437,10 +442,20 @@ bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) n
     return shared ? matrix.factor(own.range, branches_, *crew_) : matrix.factor(own.range);
   };
   if (symmetric_) {
-    fill_cholesky(own, gains);
+    cholesky_.clear(own.range);
+    fill(own, gains, false, [&](int column, int row) {
+      return cholesky_.block(cholesky_.place(column, row), column);
+    });
     return factor(cholesky_);
   }
-  fill_lu(own, gains, shared);
+  lu_.clear(own.range);
+  // The matrix by columns for one factor, and its transpose for the other.
+  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
+    fill(own, gains, transposed, [&](int column, int row) {
+      const Index place = lu_.place(column, row);
+      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
+    });
+  });
   return factor(lu_);
 }
 

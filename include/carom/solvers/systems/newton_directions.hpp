@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/linalg/detail/block_lu.hpp"
+#include "carom/solvers/search/island_newton.hpp"
+#include "carom/solvers/search/island_state.hpp"
+#include "carom/solvers/systems/clustered_hessian.hpp"
+#include "carom/solvers/systems/island_hessians.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Newton directions by factorisation. Where contacts stay open, or stay stuck, G stays the same,
+/// and those columns of the factor that no changed contact reaches are kept from one iterate to the
+/// next.
+template <RealScalar Scalar>
+class DirectDirections {
+ public:
+  using Newton = IslandNewton<Scalar>;
+  using State = IslandState<Scalar>;
+  using Memory = SolverMemory<Scalar>;
+
+  /// Takes on a pattern.
+  void lay_out(const ContactGraph& graph, const PackedProblem<Scalar>& packed) {
+    hessian_.lay_out(graph, packed);
+  }
+  /// Says that the graph taken on has moved in memory, unchanged.
+  void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
+
+  /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite. Where round-off
+  /// leaves H indefinite its diagonal is raised: the direction descends for every positive definite
+  /// matrix.
+  [[nodiscard]] bool find_direction(const Newton& newton, const State& state) noexcept {
+    const PackedIsland& island = state.island();
+    Scalar raise = 0;
+    clear_changed(newton, state);
+    const bool factored = factor(newton, state, raise);
+    if (!factored || raise > Scalar(0)) newton.forget_regions();  // no front of it can be kept
+    if (!factored) return false;
+    state.negate(Memory::gradient, Memory::direction);
+    hessian_.solve(state.packed(), island, state.start_of(Memory::direction) - island.vector_start,
+                   state.crew());
+    return state.is_finite(Memory::direction);
+  }
+
+ private:
+  /// Clears those columns of the factor that changed contacts reach, and no others.
+  void clear_changed(const Newton& newton, const State& state) noexcept {
+    const PackedIsland& island = state.island();
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      const PackedEdge& edge = state.packed().edge(e);
+      if (newton.note_change(edge)) hessian_.touch(edge);
+    }
+    hessian_.clear_touched(island);
+  }
+
+  /// Fills and factors what is cleared; where that fails, tries again with a raised diagonal.
+  [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
+    const PackedIsland& island = state.island();
+    const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+      newton.add_curvature(edge, targets);
+    };
+    for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
+      const Scalar largest = state.largest_of_pieces([&](const State& part, Scalar* own) {
+        const auto for_each_crossing = [&](const auto& visit) {
+          state.for_each_crossing(part.island(), visit);
+        };
+        *own = hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, raise);
+      });
+      if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
+      if (hessian_.factor(island, state.crew())) return true;
+      raise = DiagonalRaiseTuning::next(raise, largest);
+      hessian_.clear(island);
+    }
+    return false;
+  }
+
+  DirectHessian<Scalar> hessian_;
+};
+
+/// Newton directions by conjugate gradients, for islands whose factor would be too large. Large
+/// ones have clusters of bodies, which a crew shares; the others have an incomplete factor.
+/// @cite  dembo1982inexact for the accuracy asked of the directions.
+template <RealScalar Scalar>
+class IterativeDirections {
+ public:
+  using Newton = IslandNewton<Scalar>;
+  using State = IslandState<Scalar>;
+  using Memory = SolverMemory<Scalar>;
+
+  using Tuning = IterativeDirectionsTuning;
+
+  /// Takes on the pattern of the islands that are not direct.
+  void lay_out(const PackedProblem<Scalar>& packed) {
+    hessian_.lay_out(packed);
+    clustered_at_.reserve(packed.slot_count());
+    clustered_at_.assign(packed.islands().size(), -1);
+    int count = 0;
+    for (Index i = 0; i < packed.islands().size(); ++i) {
+      const PackedIsland& island = packed.islands()[i];
+      if (!island.direct && ClusteredHessian<Scalar>::suits(island)) clustered_at_[i] = count++;
+    }
+    if (clustered_.size() < count) clustered_.resize(count);
+    for (Index i = 0; i < packed.islands().size(); ++i) {
+      if (clustered_at_[i] < 0) continue;
+      clustered_[clustered_at_[i]].lay_out(packed, packed.islands()[i]);
+    }
+  }
+
+  /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
+  [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
+    if (clustered_at_[island] >= 0) {
+      return find_shared(newton, state, clustered_[clustered_at_[island]]);
+    }
+    const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+      static_cast<void>(newton.note_change(edge));
+      newton.add_curvature(edge, targets);
+    };
+    if (!hessian_.factor(state.packed(), island, add)) return false;
+    state.negate(Memory::gradient, Memory::spare1);
+    const Scalar target = share_left(newton, state) * state.residual;
+    const auto report =
+        hessian_.solve(state.packed(), island,
+                       {state.start_of(Memory::direction), state.start_of(Memory::spare1),
+                        state.start_of(Memory::spare2), state.start_of(Memory::spare3),
+                        state.island().vector_size},
+                       target, Tuning::product_limit);
+    // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
+    if (!report.usable) state.negate(Memory::gradient, Memory::direction);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] static Scalar share_left(const Newton& newton, const State& state) noexcept {
+    return Tuning::share_left(Scalar(state.residual / state.scale()), newton.limits().tolerance);
+  }
+  /// The largest curvature of a part relative to the momentum [-].
+  [[nodiscard]] static Scalar largest_curvature(const State& state) noexcept;
+  [[nodiscard]] bool find_shared(const Newton& newton, State& state,
+                                 ClusteredHessian<Scalar>& hessian) noexcept;
+
+  IterativeHessian<Scalar> hessian_;
+  Sequence<ClusteredHessian<Scalar>> clustered_;
+  Sequence<int> clustered_at_;  ///< per island, which of them; −1 for none
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+Scalar IterativeDirections<Scalar>::largest_curvature(const State& state) noexcept {
+  using Packed = PackedProblem<Scalar>;
+  const auto at = [&](typename Packed::Parameter which, Index k) {
+    return state.start_of(which)[k];
+  };
+  Scalar largest = 0;
+  for (Index k = 0; k < state.island().part_count; ++k) {
+    const Scalar across = at(Packed::row_square1, k) + at(Packed::row_square2, k);
+    largest = (std::max)({largest, across / at(Packed::tangent, k),
+                          at(Packed::row_square3, k) / at(Packed::normal, k)});
+  }
+  return largest;
+}
+
+template <RealScalar Scalar>
+bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state,
+                                              ClusteredHessian<Scalar>& hessian) noexcept {
+  Crew alone;
+  Crew& crew = state.crew() != nullptr ? *state.crew() : alone;
+  const Scalar curvature = state.largest_of_pieces([&](const State& part, Scalar* largest) {
+    for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
+      static_cast<void>(newton.note_change(part.packed().edge(e)));
+    }
+    part.negate(Memory::gradient, Memory::spare1);
+    *largest = largest_curvature(part);
+  });
+  const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+    newton.add_curvature(edge, targets);
+  };
+  if (!hessian.factor(state.packed(), crew, curvature, add)) return false;
+  // Vectors of the pieces count from the start of those of all islands.
+  const Index start = state.island().vector_start;
+  const auto report = hessian.solve(state.packed(), crew, state.start_of(Memory::spare1) - start,
+                                    state.start_of(Memory::direction) - start,
+                                    share_left(newton, state), Tuning::product_limit);
+  if (!report.usable) state.negate(Memory::gradient, Memory::direction);
+  return true;
+}
+
+/// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction follows
+/// the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖.
+/// @return  false where G = 0.
+template <typename Scalar>
+[[nodiscard]] bool write_coulomb_curvature(const Scalar& mu, const Scalar& tangent,
+                                           const Scalar& normal, const Scalar (&y)[3],
+                                           General3<Scalar>& g) noexcept {
+  using std::sqrt;
+  if (!(y[2] > Scalar(0))) return false;
+  const Scalar r = sqrt(y[0] * y[0] + y[1] * y[1]), most = mu * y[2];
+  g = {};
+  g.zz = Scalar(1) / normal;
+  if (r <= most && mu > Scalar(0)) {
+    g.xx = g.yy = Scalar(1) / tangent;
+    return true;
+  }
+  if (!(r > Scalar(0))) return true;
+  const Scalar tx = y[0] / r, ty = y[1] / r, across = most / (r * tangent);
+  g.xx = across * ty * ty;
+  g.yy = across * tx * tx;
+  g.xy = g.yx = -across * tx * ty;
+  g.xz = mu * tx / normal;
+  g.yz = mu * ty / normal;
+  return true;
+}
+
+/// Newton directions of F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0 under Coulomb's law, by a sparse LU of H = I +
+/// Ĵᵀ G Ĵ over the bodies of an island.
+template <RealScalar Scalar>
+class CoulombDirections {
+ public:
+  using State = IslandState<Scalar>;
+  using Memory = SolverMemory<Scalar>;
+  using Packed = PackedProblem<Scalar>;
+
+  /// Takes on a pattern.
+  void lay_out(const ContactGraph& graph, const Packed& packed) {
+    lu_.reset(graph.forest());
+    scratch_.resize(packed.vector_size() + row_lanes);
+    find_cross_blocks(graph, packed, lu_, cross_blocks_);
+  }
+  /// Says that the graph taken on has moved in memory, unchanged.
+  void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
+
+  /// d = −H⁻¹ F at the iterate last evaluated; false where H is singular or d is not finite.
+  /// @pre  the island is direct.
+  [[nodiscard]] bool find_direction(const State& state, Memory& memory) noexcept {
+    const PackedIsland& island = state.island();
+    const Packed& packed = state.packed();
+    lu_.clear(island.range);
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      for (const bool transposed : {false, true}) add_edge(state, memory, e, transposed);
+    }
+    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+      add_identity(lu_.lower(lu_.place(slot, slot), slot), packed.size(slot));
+    }
+    if (!lu_.factor(island.range)) return false;
+    state.negate(Memory::gradient, Memory::direction);
+    lu_.solve(island.range, state.start_of(Memory::direction) - island.vector_start,
+              packed.starts(), scratch_.data() + island.vector_start);
+    return state.is_finite(Memory::direction);
+  }
+
+ private:
+  /// Adds Ĵᵀ G Ĵ of an edge to one half of the factor, or its transpose to the other.
+  void add_edge(const State& state, Memory& memory, Index e, bool transposed) noexcept {
+    const Packed& packed = state.packed();
+    const PackedEdge& edge = packed.edge(e);
+    const auto target = [&](int column, int row) {
+      const Index place = column == row ? lu_.place(row, row) : cross_blocks_[e];
+      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
+    };
+    const PartArray<Scalar> trial = memory.parts(Memory::trial);
+    const auto curvature = [&](Index k, General3<Scalar>& g) {
+      const Scalar y[3] = {trial(0, k), trial(1, k), trial(2, k)};
+      const bool any = write_coulomb_curvature(packed.parameter(Packed::friction)[k],
+                                               packed.parameter(Packed::tangent)[k],
+                                               packed.parameter(Packed::normal)[k], y, g);
+      if (any && transposed) g = g.transpose();
+      return any;
+    };
+    const Scalar* const rows = packed.jacobians(edge.jacobians);
+    add_to_blocks(edge, target, [&](const auto& targets) {
+      add_edge_curvature(edge, rows, curvature, targets);
+      for (Index c = edge.first_other; c < edge.other_end; ++c) {
+        const PackedBlock<Scalar>& other = packed.other(c);
+        const auto g = other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
+        add_other_curvature(edge, rows, other, g, targets, transposed);
+      }
+    });
+  }
+
+  BlockLu<Scalar> lu_;
+  Sequence<Index> cross_blocks_;  ///< per edge, its block in both halves
+  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
