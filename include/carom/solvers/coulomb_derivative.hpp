@@ -12,27 +12,27 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What CoulombDerivative counts as a boundary, and as an answer.
+/// Which law CoulombDerivative linearises, and its tolerances.
 template <RealScalar Scalar>
 struct CoulombDerivativeOptions {
   /// The law that the solution obeys. Compliant contact under the convex one has SapDerivative.
   FrictionLaw law = FrictionLaw::coulomb;
   /// A block is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds
-  /// and impulses that make it up, |J|(|v| + |v*|), v̂ and w γ, would carry it over. As accurate as
-  /// solves are by default; less leaves blocks that rest on a boundary to rounding, more names
-  /// blocks that are inside of their regions.
+  /// and impulses that make it up, |J|(|v| + |v*|), v̂ and w γ, would carry it over. The default is
+  /// the accuracy of solves; with less, rounding decides about blocks that rest on a boundary, with
+  /// more, blocks inside of their regions are listed too.
   Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Share of a product [-], > 0, that refinement may still change where it is to count as
-  /// converged. More accepts answers of systems that are nearly singular.
+  /// Share of a product [-], > 0, that refinement may still change for `converged`. A larger one
+  /// accepts answers of systems that are nearly singular.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
 };
 
 /// Derivatives of rigid and compliant contact under Coulomb's law, or under the convex law, by its
 /// data: v(v*, A, J, μ, R, v̂, bounds), and γ of the same.
 ///
-/// Every block is open, held, sliding or at a bound, as its impulse and velocity say; the law is
-/// linearised there, together with A dv = Jᵀ dγ + …, and one sparse factor serves all products.
-/// The answer of any solver will do, if it is accurate.
+/// The impulse and velocity of a block tell whether it is open, sticks, slides or is at a bound;
+/// the law is linearised there, together with A dv = Jᵀ dγ + …, and one sparse factor serves all
+/// products. The answer may come from any solver, if it is accurate.
 /// ```
 /// carom::CoulombDerivative<double> derivative;
 /// derivative.prepare(problem);
@@ -46,8 +46,8 @@ struct CoulombDerivativeOptions {
 /// between its bounds.
 /// Where impulses are not unique, as of a box on four rigid feet, velocities and their derivatives
 /// are; the changes of impulses are those of least norm. A change of data that such feet cannot
-/// follow together opens one of them: push_forward() then says no_progress, and its velocities
-/// follow all of them in the mean.
+/// follow together opens one of them: push_forward() then returns no_progress, and its velocities
+/// are those of all feet in the mean.
 /// @note  Real-time safe once a problem of the size and pattern has been prepared. The problem
 ///        given to the products is the one linearised.
 /// @cite  The implicit function theorem on the law as in alart1991mixed, region by region.
@@ -76,7 +76,7 @@ class CoulombDerivative {
                                         const Eigen::MatrixBase<Impulse>& impulse) noexcept {
     return linearize_at(problem, velocity, impulse, Scalar(0));
   }
-  /// Linearises the central path at a point as of SmoothedContact: smooth, and biased.
+  /// Linearises the central path at a point of SmoothedContact: smooth, and biased.
   /// @param product  κ of the point [J], > 0; the path is that of Coulomb's law.
   template <typename Impulse>
   LinearizationReport<Scalar> linearize_smoothed(const ContactProblem<Scalar>& problem,
@@ -87,7 +87,7 @@ class CoulombDerivative {
     return linearize_at(problem, velocity, impulse, product);
   }
 
-  /// Where a block of the problem last linearised sits.
+  /// On which boundary of its regions a block of the problem last linearised is, if on any.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
     return answer_.law().slopes().boundary(block);
   }

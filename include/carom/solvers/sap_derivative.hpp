@@ -12,7 +12,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How SapDerivative solves its systems, and what it counts as a boundary.
+/// How SapDerivative solves its systems, and its tolerances.
 template <RealScalar Scalar>
 struct SapDerivativeOptions {
   /// A contact is on a boundary when a change of its velocity by this share [-], ≥ 0, of the speeds

@@ -16,9 +16,9 @@ namespace detail {
 
 /// Constants of SmoothedContact.
 struct SmoothedContactTuning {
-  /// What the start is raised by, as IslandLawTuning::margins.
+  /// Factor by which the start is moved inside of the cones, as IslandLawTuning::margins.
   static constexpr double margin = 30;
-  /// Most systems of an island: a tenth of the products each, and some to settle.
+  /// Most systems of an island: each reduces the products to a tenth at best, some more converge.
   static constexpr int systems = 100;
 };
 
@@ -58,8 +58,8 @@ class SmoothedContact {
   /// @param product   κ [J], > 0: of the size of the energies that may be blurred.
   /// @param velocity  v, n_v [m/s, rad/s], out.
   /// @return  residual: by how much the last step changed the impulses, relative [-]; iterations:
-  ///          systems factored for the island that took most. no_progress where the path folds.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
+  ///          the most systems factored for one island. no_progress where the path folds.
+  /// @note  Real-time safe once prepare() was called for a problem of the size and pattern.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const Scalar& product,
                             VectorX<Scalar>& velocity) noexcept;
 
@@ -102,7 +102,7 @@ void SmoothedContact<Scalar>::follow(Index island, const detail::Yardstick<Scala
       size += iterate_.impulse()[p] * iterate_.impulse()[p];
     }
     const Scalar now = sqrt(moved) / (sqrt(size) + (std::numeric_limits<Scalar>::min)());
-    const bool settled = now <= sqrt(rounding) && now > last / 4;  // only rounding moves it
+    const bool settled = now <= sqrt(rounding) && now > last / 4;  // only rounding changes it
     last = now;
     if (settled || now <= rounding) break;
   }

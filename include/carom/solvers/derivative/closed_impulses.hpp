@@ -21,7 +21,7 @@ class ChosenParts {
     Index edge, part;
   };
 
-  /// @param parts  the chosen ones, kept by the caller.
+  /// @param parts  the chosen ones; the array has to outlive this object.
   ChosenParts(const BodyRows<Scalar>& rows, const Part* parts, Index count) noexcept
       : rows_(rows), parts_(parts), count_(count) {}
 
@@ -71,7 +71,7 @@ void ChosenParts<Scalar>::add_momentum(const Scalar* impulses, Scalar* x) const 
   }
 }
 
-/// The block of W of two parts, which is zero before.
+/// Adds the block of W of two parts.
 template <RealScalar Scalar>
 void ChosenParts<Scalar>::write_product(Index row, Index column, Scalar* products) const noexcept {
   const Index size = 3 * count_;
@@ -106,7 +106,7 @@ void ChosenParts<Scalar>::write_products(Scalar* products) const noexcept {
   }
 }
 
-/// Constants of LinearizedLaw: how the softness of what is held is refined away.
+/// Constants of LinearizedLaw: how refinement removes the softness of rows that stick.
 struct LinearizedLawTuning {
   /// Most right sides per system. Two suffice where impulses are unique and w is a fair scale of
   /// them; each more multiplies what is left by held_softness over the least eigenvalue of W/w.
@@ -115,29 +115,29 @@ struct LinearizedLawTuning {
   /// Less makes noise where impulses are not unique, whose part without momentum every right side
   /// changes by ε/held_softness.
   static constexpr double enough = 512;
-  /// Share of the answer that refinement still changes, above which rows that are held contradict
-  /// each other: they are then met in the mean.
+  /// Share of the answer that refinement still changes, above which rows that stick contradict each
+  /// other: they are then met in the mean.
   static constexpr double contradiction = 1e-3;
-  /// A change of data below ε_m to this power of the solution's own speeds is rounding: what rows
-  /// contradict each other by is then no error. A chain of steps whose body has come to rest leaves
+  /// A change of data below ε_m to this power of the solution's own speeds is rounding: a
+  /// contradiction of rows is then no error. A chain of steps whose body has come to rest makes
   /// such changes, 1e-15 of the speed that gravity adds in a step.
   static constexpr double rounded_change = 0.75;
-  /// Where nothing is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
-  /// double, one right side does: a second would change the answer by no more than as many ε.
+  /// Where no row is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
+  /// double, one right side is enough: a second would change the answer by no more than as many ε.
   static constexpr double even_pivots = 1;
-  /// Most parts of an island's closed blocks whose impulses make the system in place of the bodies'
-  /// unknowns, of which there must be twice as many.
+  /// Most parts of an island's closed blocks whose impulses replace the bodies' unknowns in the
+  /// system; there must be twice as many of the latter.
   static constexpr int closed_parts = 8;
 };
 
-/// The linearised law of islands of which few blocks are closed, as a dense system in the impulses
-/// of those. With P, Q, C and N of LinearizedLaw and W = Ĵ Ĵᵀ of what is closed,
+/// The linearised law of islands with few closed blocks, as a dense system in the impulses of
+/// those. With P, Q, C and N of LawSlope and W = Ĵ Ĵᵀ of the closed blocks,
 ///
 ///     (I + N W) dγ = C b − N Ĵ a,    z = Cᵀ (I + N W)⁻ᵀ (b + Ĵ a)
 ///
-/// solve it; what is open has dγ = b and does not answer. It is for islands of which nothing is
-/// softened, and serves those whose pivots are even, as one right side is not refined.
-/// @note  Real-time safe once a system of the size has been taken.
+/// solve it; open blocks have dγ = b and do not react. It is for islands without softened rows, and
+/// only accurate where pivots are even, as solutions are not refined.
+/// @note  Real-time safe once take() was called for a system of the size.
 template <RealScalar Scalar>
 class ClosedImpulses {
  public:
@@ -145,15 +145,15 @@ class ClosedImpulses {
   void take(const BodySystem<Scalar>& system);
 
   /// Factors an island.
-  /// @return  the largest over the least pivot; infinity where the island is not of the kind or a
-  ///          pivot fails, so that solve() must not be called.
+  /// @return  the largest over the least pivot; infinity where too much is closed or softened, or
+  ///          a pivot fails: then solve() must not be called.
   [[nodiscard]] Scalar factor(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
                               Index island) noexcept;
 
   /// The numbers of one solve, of all islands.
   struct Numbers {
     const Scalar *a, *b;  ///< right sides, a vector and parts
-    Scalar *x, *parts;    ///< out: dw or y, and dγ or z, but b for z of open friction contacts
+    Scalar *x, *parts;  ///< out: dw or y, and dγ or z, but b instead of z of open friction contacts
   };
   /// Solves the system on an island.
   void solve(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes, Index island,
@@ -200,7 +200,7 @@ class ClosedImpulses {
       }
     }
   }
-  /// Numbers of a closed block's rows, from and to where they follow each other.
+  /// Numbers of a closed block's rows, which are stored one after the other.
   template <typename Block>
   [[nodiscard]] static typename Block::Numbers read_closed(const Block& block,
                                                            const Scalar* from) noexcept {
@@ -223,12 +223,12 @@ class ClosedImpulses {
                     Index island) noexcept;
 
   Sequence<Own> islands_;
-  Sequence<Part> closed_;        ///< of all islands, each with room for all that it takes
+  Sequence<Part> closed_;        ///< of all islands, each with room for its most
   Sequence<int> block_of_part_;  ///< the block of the system that has a part
   Sequence<Scalar> factors_;     ///< of I + N W
   Sequence<Scalar> products_;    ///< W of one island, column by column
   Sequence<Scalar> response_;    ///< dγ, or (I + N W)⁻ᵀ (b + Ĵ a), of one island
-  Sequence<Scalar> moving_;      ///< Ĵ x, or −Nᵀ times what response_ holds, of one island
+  Sequence<Scalar> moving_;      ///< Ĵ x, or −Nᵀ times response_, of one island
   Sequence<int> exchanges_;      ///< of all islands
 };
 
@@ -259,7 +259,7 @@ void ClosedImpulses<Scalar>::take(const BodySystem<Scalar>& system) {
   moving_.resize(most);
 }
 
-/// Lists what is closed; false where that is too much, or is softened.
+/// Lists the closed parts; false where they are too many, or softened.
 template <RealScalar Scalar>
 bool ClosedImpulses<Scalar>::collect(const BodySystem<Scalar>& system,
                                      const BlockSlopes<Scalar>& slopes, Index island) noexcept {
@@ -272,7 +272,7 @@ bool ClosedImpulses<Scalar>::collect(const BodySystem<Scalar>& system,
   for (Index e = graph.first_edge; e < graph.edge_end; ++e) {
     const auto& edge = rows.edges()[e];
     for (Index i = edge.first_block; i < edge.block_end; ++i) {
-      const bool taken = slopes.visit(system, i, [&](const auto& block, const auto& slope) {
+      const bool fits = slopes.visit(system, i, [&](const auto& block, const auto& slope) {
         if (!slope.closed()) return true;
         if (slope.softened || own.count + block.parts > most) return false;
         for (int p = 0; p < block.parts; ++p) {
@@ -280,7 +280,7 @@ bool ClosedImpulses<Scalar>::collect(const BodySystem<Scalar>& system,
         }
         return true;
       });
-      if (!taken) return false;
+      if (!fits) return false;
     }
   }
   return true;

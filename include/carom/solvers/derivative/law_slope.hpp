@@ -19,14 +19,14 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Coulomb's law of one block, linearised at impulses and velocities that obey it:
-/// P dγ + Q du = B dθ, du = J dv + R dγ + what data add to u.
+/// P dγ + Q du = B dθ, where du = J dv + R dγ + the change of u by the data.
 ///
-/// What is open or at a bound has dγ = 0, what is held has du = 0. A disc that slides has
-/// γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) =
-/// γₙ t ∘ dμ, χ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
+/// Rows that are open or at a bound have dγ = 0, rows that stick have du = 0. A disc that slides
+/// has γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) = γₙ
+/// t ∘ dμ, χ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
 ///
-/// The convex law is Coulomb's with uₙ − Σ ‖μ ∘ u‖ in place of uₙ, so that the normal of what
-/// slides has duₙ + Σ (μ ∘ t)ᵀ du = −Σ (t ∘ u)ᵀ dμ.
+/// The convex law is Coulomb's with uₙ − Σ ‖μ ∘ u‖ in place of uₙ, so that the normal of a block
+/// with sliding discs has duₙ + Σ (μ ∘ t)ᵀ du = −Σ (t ∘ u)ᵀ dμ.
 /// @cite  alart1991mixed for the regions of the law; the derivation is the implicit function
 ///        theorem, region by region.
 template <RealScalar Scalar, int Parts>
@@ -35,19 +35,19 @@ struct LawSlope {
   using Numbers = PartNumbers<Scalar, Parts>;
   using Matrix = PartMatrix<Scalar, Parts>;
 
-  Matrix by_impulse;   ///< P + Q R [-] and [1/kg] in rows that are held
-  Matrix by_velocity;  ///< Q [kg], [-] in rows that are held
-  Matrix inverse;      ///< C = (P + Q (R + s))⁻¹, s the softness of what is held
+  Matrix by_impulse;   ///< P + Q R [-], in rows that stick [1/kg]
+  Matrix by_velocity;  ///< Q [kg], in rows that stick [-]
+  Matrix inverse;      ///< C = (P + Q (R + s))⁻¹, s the softness of rows that stick
   Matrix gain;         ///< N = C Q [kg]
   Matrix by_upper;     ///< B of upper bounds and of μ
   Numbers by_lower;    ///< B of lower bounds, a diagonal
-  bool softened;       ///< whether s matters: s = ε w in rows of R < ε w, 0 in all others
+  bool softened;       ///< whether s > 0 in a closed row: s = ε w where R < ε w, else 0
   Scalar margin;       ///< distance of the trial impulse from the next region times w [m/s], ≥ 0
   RegionBoundary nearest;  ///< the boundary at that distance
 
   /// Linearises.
-  /// @param slack  margin [m/s], ≥ 0, below which a block is on a boundary; it is then taken as
-  ///               closed, as stuck, as between its bounds.
+  /// @param slack  margin [m/s], ≥ 0, below which a block is on a boundary; it is then linearised
+  ///               as closed, as sticking, as between its bounds.
   void write(const Block& block, const Numbers& impulse, const Numbers& velocity,
              const Scalar& slack) noexcept {
     clear();
@@ -75,9 +75,9 @@ struct LawSlope {
     lift(block, velocity, slack);
   }
 
-  /// Whether impulses answer to velocities at all.
+  /// Whether impulses depend on velocities at all.
   [[nodiscard]] bool closed() const noexcept { return !by_velocity.is_zero(); }
-  /// A block that is open, on no boundary.
+  /// Writes the slope of an open block that is on no boundary.
   void clear() noexcept {
     by_impulse = inverse = Matrix::identity();
     by_velocity = gain = by_upper = {};
@@ -86,7 +86,7 @@ struct LawSlope {
     margin = std::numeric_limits<Scalar>::infinity();
     nearest = RegionBoundary::none;
   }
-  /// C and N, and P + Q R of P.
+  /// Adds Q R to P, then computes C and N.
   void invert(const Block& block) noexcept {
     for (int c = 0; c < 3 * Parts; ++c) {
       for (int r = 0; r < 3 * Parts; ++r) {
@@ -107,25 +107,27 @@ struct LawSlope {
     const Scalar soft = held_softness<Scalar>() * mass_of(block);
     return block.regularization(place) < soft ? soft : Scalar(0);
   }
-  void see(RegionBoundary boundary, const Scalar& distance) noexcept {
+  /// Makes a boundary the nearest if it is nearer than all before.
+  void compare(RegionBoundary boundary, const Scalar& distance) noexcept {
     using std::abs;
     if (abs(distance) >= margin) return;
     margin = abs(distance);
     nearest = boundary;
   }
-  void hold(int place) noexcept {
+  /// du = 0.
+  void stick(int place) noexcept {
     by_impulse(place, place) = 0;
     by_velocity(place, place) = 1;
   }
 
-  /// A friction contact, whose inverse is known.
+  /// A friction contact, whose inverse has a closed form.
   void write_triple(const Block& block, const Numbers& impulse, const Numbers& velocity,
                     const Scalar& slack) noexcept {
     using std::sqrt;
     const Scalar w = mass_of(block), soft = softness(block, 0);
     const Scalar& mu = block.disc.friction[0];
     const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
-    see(RegionBoundary::open_closed, reach * w);
+    compare(RegionBoundary::open_closed, reach * w);
     if (!(reach * w >= -slack)) return;
     const Scalar normal = reach > Scalar(0) ? reach : Scalar(0);
     by_velocity(2, 2) = 1;
@@ -138,7 +140,7 @@ struct LawSlope {
     const Scalar length = sqrt(y[0] * y[0] + y[1] * y[1]);
     const Scalar slip = sqrt(velocity(0) * velocity(0) + velocity(1) * velocity(1));
     const Scalar over = (length - mu * normal) * w;
-    see(RegionBoundary::stick_slide, over);
+    compare(RegionBoundary::stick_slide, over);
     const Scalar& r = block.regularization(0);
     if (!(over > slack && slip > Scalar(0))) {
       for (int k = 0; k < 2; ++k) {
@@ -153,7 +155,7 @@ struct LawSlope {
     for (int k = 0; k < 2; ++k) {
       by_impulse(k, 2) = -mu * t[k];
       inverse(k, 2) = gain(k, 2) = mu * t[k] * held;
-      by_upper(k, 0) = by_upper(k, 1) = normal * t[k] / 2;  // μ stands in both rows
+      by_upper(k, 0) = by_upper(k, 1) = normal * t[k] / 2;  // μ is a datum of both rows
       for (int l = 0; l < 2; ++l) {
         const Scalar across = (k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l];
         by_velocity(k, l) = turn * across;
@@ -171,10 +173,10 @@ struct LawSlope {
       if (!block.present(p)) continue;
       const Scalar y = impulse(p) - velocity(p) / w;
       const Scalar above = (y - block.lower(p)) * w, below = (block.upper(p) - y) * w;
-      see(RegionBoundary::bound, above);
-      see(RegionBoundary::bound, below);
+      compare(RegionBoundary::bound, above);
+      compare(RegionBoundary::bound, below);
       if (block.lower(p) < block.upper(p) && above >= -slack && below >= -slack) {
-        hold(p);
+        stick(p);
       } else if (below < above) {
         by_upper(p, p) = 1;
       } else {
@@ -188,9 +190,9 @@ struct LawSlope {
     const Scalar w = mass_of(block);
     const int n = block.normal;
     const Scalar reach = impulse(n) + block.shift(n) - velocity(n) / w;
-    see(RegionBoundary::open_closed, reach * w);
+    compare(RegionBoundary::open_closed, reach * w);
     if (!(reach * w >= -slack)) return;
-    hold(n);
+    stick(n);
     const Scalar normal = reach > Scalar(0) ? reach : Scalar(0);
     visit_friction_blocks(block.set, [&](const auto& disc) {
       write_disc(block, disc, impulse, velocity, normal, slack);
@@ -223,10 +225,10 @@ struct LawSlope {
       return;
     }
     const Scalar over = (trial - normal) * w * largest;
-    see(RegionBoundary::stick_slide, over);
+    compare(RegionBoundary::stick_slide, over);
     if (!(over > slack && slip > Scalar(0))) {
       for (int k = 0; k < disc.size; ++k) {
-        if (disc.mu(k) > Scalar(0)) hold(place(k));
+        if (disc.mu(k) > Scalar(0)) stick(place(k));
       }
       return;
     }
@@ -266,7 +268,7 @@ void LawSlope<Scalar, Parts>::lift(const Block& block, const Numbers& velocity,
     for (int k = 0; k < disc.size; ++k) {
       const int p = block.place(disc.row(k));
       if (disc.mu(k) > Scalar(0)) {
-        const Scalar along = -by_impulse(p, n);  // μ t; zero of what is held
+        const Scalar along = -by_impulse(p, n);  // μ t; zero in rows that stick
         by_velocity(n, p) = along;
         by_impulse(n, p) = along * block.regularization(p);
         by_upper(n, p) = -along / disc.mu(k) * velocity(p);
@@ -288,7 +290,7 @@ void LawSlope<Scalar, Parts>::invert_softened(const Block& block) noexcept {
     softened = softened || (soft > Scalar(0) && !by_velocity.columns[c].is_zero());
     for (int r = 0; r < size; ++r) matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * soft;
   }
-  static_cast<void>(invert_corner<size>(matrix));  // regular: what is open, slides or is held is
+  static_cast<void>(invert_corner<size>(matrix));  // regular in every region
   for (int c = 0; c < size; ++c) {
     for (int r = 0; r < size; ++r) inverse(r, c) = matrix[c][r];
   }
@@ -336,14 +338,14 @@ void write_path_slope(const BlockRows<Scalar, Parts>& block,
                       const PartNumbers<Scalar, Parts>& velocity, const Scalar& product,
                       LawSlope<Scalar, Parts>& slope) noexcept {
   slope.clear();
-  const auto hold = [&](int p, const Scalar& softness) {
+  const auto soften = [&](int p, const Scalar& softness) {
     slope.by_impulse(p, p) = softness;
     slope.by_velocity(p, p) = 1;
   };
   if (block.is_cone()) {
     const int n = block.normal;
     const Scalar normal = impulse(n) + block.shift(n);
-    hold(n, product / (normal * normal));
+    soften(n, product / (normal * normal));
     for (int b = 0; b < block.disc_count; ++b) {
       write_path_disc(block, block.friction_disc(b), velocity, normal, product, slope);
     }
@@ -356,7 +358,7 @@ void write_path_slope(const BlockRows<Scalar, Parts>& block,
       }
       const Scalar above = impulse(p) - block.lower(p), below = block.upper(p) - impulse(p);
       const Scalar push = product / (above * above), pull = product / (below * below);
-      hold(p, push + pull);
+      soften(p, push + pull);
       slope.by_lower(p) = push;
       slope.by_upper(p, p) = pull;
     }
@@ -404,16 +406,16 @@ template <typename Block, typename Velocity>
   return result;
 }
 
-/// What is linearised, and where.
+/// Which law is linearised, and where.
 template <RealScalar Scalar>
 struct LinearizedPoint {
   Scalar tolerance;   ///< of boundaries, as CoulombDerivativeOptions::boundary_tolerance
-  Scalar product{0};  ///< κ of the central path [J], at a point of which all are; 0 for the law
-  FrictionLaw law = FrictionLaw::coulomb;  ///< of no matter on the path, which is Coulomb's
+  Scalar product{0};  ///< κ at a point of the central path [J]; 0 for the law
+  FrictionLaw law = FrictionLaw::coulomb;  ///< not used on the path, which is Coulomb's
 };
 
 /// The law of all blocks of a problem, linearised at a solution, in the order of a BodySystem.
-/// @note  Real-time safe once a problem of the size has been taken.
+/// @note  Real-time safe once take() was called for a problem of the size.
 template <RealScalar Scalar>
 class BlockSlopes {
  public:
@@ -423,7 +425,7 @@ class BlockSlopes {
 
   /// Linearises all blocks.
   /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
-  /// @pre  take() has seen the problem.
+  /// @pre  take() was called for the problem.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
                                 const BodySystem<Scalar>& system, const Velocity& velocity,
@@ -439,7 +441,7 @@ class BlockSlopes {
   }
   /// The size of the solution at a block of the system [J]: (|J|(|v| + |v*|) + w ‖γ‖)²/w.
   [[nodiscard]] Scalar energy(Index i) const noexcept { return energies_[i]; }
-  /// Where a block of the problem is in the system.
+  /// The number in the system of a block of the problem.
   [[nodiscard]] Index place(Index block) const noexcept { return block_at_[block]; }
 
   /// Calls visit(block, slope) of a block of the system.

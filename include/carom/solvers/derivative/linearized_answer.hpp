@@ -123,7 +123,7 @@ class LinearizedAnswer {
   [[nodiscard]] const Law& law() const noexcept { return law_; }
 
   /// Grows memory to the problem's size.
-  /// @param more  what the law's prepare() asks for besides the problem.
+  /// @param more  further arguments of the law's prepare().
   template <typename... More>
   void prepare(const Problem& problem, const More&... more) {
     law_.prepare(problem, more...);
@@ -132,7 +132,7 @@ class LinearizedAnswer {
   }
 
   /// Linearises the problem and factors the linear system.
-  /// @param more  what the law's linearize() asks for besides the velocity.
+  /// @param more  further arguments of the law's linearize().
   /// @pre  prepare() was called for the problem.
   template <typename... More>
   LinearizationReport<Scalar> linearize(const Problem& problem, const VectorX<Scalar>& velocity,

@@ -16,7 +16,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// ‖|J||v|‖ + ‖v̂‖ of a block [m/s, rad/s]: what round-off of its velocity is relative to.
+/// ‖|J||v|‖ + ‖v̂‖ of a block [m/s, rad/s], the scale of the rounding of its velocity.
 template <typename Block, typename Velocity>
 [[nodiscard]] auto speed_of(const Block& block, const Velocity& velocity) noexcept {
   using std::abs, std::sqrt;
@@ -76,7 +76,7 @@ class LinearizedHessian {
   /// Blocks on a boundary.
   [[nodiscard]] Index boundary_count() const noexcept { return boundary_count_; }
 
-  // --- what LinearizedAnswer asks of a law ---
+  // --- the functions that LinearizedAnswer calls ---
 
   template <typename Block>
   [[nodiscard]] typename Block::Rows impulse(const Block& block) const noexcept {

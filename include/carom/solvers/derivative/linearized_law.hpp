@@ -22,7 +22,7 @@ namespace detail {
 /// Ĵ of one sparse factor; refinement removes the softness. Where impulses are not unique, Ĵᵀ dγ =
 /// 0 for some dγ, the solution of least norm remains, and rows that contradict each other are met
 /// in the mean.
-/// @note  Real-time safe once a problem of the size and pattern has been taken.
+/// @note  Real-time safe once a problem of the size and pattern has been prepared.
 template <RealScalar Scalar>
 class LinearizedLaw {
  public:
@@ -50,7 +50,7 @@ class LinearizedLaw {
   [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
   [[nodiscard]] Index boundary_count() const noexcept { return Index(slopes_.one_sided().size()); }
 
-  // --- what LinearizedAnswer asks of a law ---
+  // --- the functions that LinearizedAnswer calls ---
 
   template <typename View>
   [[nodiscard]] typename View::Rows impulse(const View& view) const noexcept {
@@ -109,7 +109,7 @@ class LinearizedLaw {
   }
   template <bool Transposed>
   void solve_island(Index island, SolveReport<Scalar>& report) noexcept;
-  /// Whether a and b of an island are rounding beside the solution.
+  /// Whether a and b of an island are no larger than the rounding of the solution.
   [[nodiscard]] bool is_rounding(Index island) const noexcept;
   template <bool Transposed>
   [[nodiscard]] Scalar correct(Index island, Scalar& total) noexcept;
@@ -120,13 +120,13 @@ class LinearizedLaw {
   BlockSlopes<Scalar> slopes_;
   Growing<VectorX<Scalar>> impulse_;
   Scalar tolerance_{0};
-  // a, its rest, the unknown dw or y, and what is added to it, in vectors.
+  // Vectors: a, its residual, the unknown dw or y, and its correction.
   Sequence<Scalar> given_, rest_, sum_, step_;
-  // The same of b and dγ or z, in parts; Ĵ times the unknown and times what is added.
+  // Parts: the same of b and dγ or z; Ĵ times the unknown and times its correction.
   Sequence<Scalar> right_, left_, parts_, added_, moved_, moving_;
-  Sequence<char> direct_;  ///< per island, whether the impulses of what is closed are the system
-  Sequence<char> even_;    ///< of the others, whether one right side does
-  Sequence<Scalar> lost_;  ///< what that leaves of an answer, relative [-]
+  Sequence<char> direct_;  ///< per island, whether ClosedImpulses solves it
+  Sequence<char> even_;    ///< of the others, whether one right side is enough
+  Sequence<Scalar> lost_;  ///< error of an answer by one right side, relative [-]
   ClosedImpulses<Scalar> closed_;
 };
 
@@ -205,7 +205,7 @@ bool LinearizedLaw<Scalar>::factor(const ContactProblem<Scalar>&) noexcept {
   const Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar most = Scalar(Tuning::even_pivots) / sqrt(sqrt(rounding));
   bool regular = true;
-  const auto even = [&](Index island, const Scalar& ratio) {  // whether one right side does
+  const auto even = [&](Index island, const Scalar& ratio) {  // whether one right side is enough
     lost_[island] = rounding * ratio;
     return ratio <= most && lost_[island] <= tolerance_;
   };
@@ -220,7 +220,7 @@ bool LinearizedLaw<Scalar>::factor(const ContactProblem<Scalar>&) noexcept {
   return regular;
 }
 
-/// What the sums leave of a and b.
+/// Writes the residuals of a and b.
 template <RealScalar Scalar>
 template <bool Transposed>
 void LinearizedLaw<Scalar>::write_rest(Index island) noexcept {
@@ -261,9 +261,9 @@ bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
   return change <= rounded * rounded * solution;
 }
 
-/// Adds to the sums what the softened system gives for the rest.
-/// @param total  out: norm of the sums [√J or as a and b].
-/// @return  norm of what is added.
+/// Adds the solution of the softened system for the residuals to the unknowns.
+/// @param total  out: norm of the unknowns [√J or as a and b].
+/// @return  norm of the correction.
 template <RealScalar Scalar>
 template <bool Transposed>
 Scalar LinearizedLaw<Scalar>::correct(Index island, Scalar& total) noexcept {
@@ -327,7 +327,7 @@ void LinearizedLaw<Scalar>::solve_island(Index island, SolveReport<Scalar>& repo
     std::copy_n(given_.data() + begin, size, rest_.data() + begin);
     std::copy_n(right_.data() + first, count, left_.data() + first);
   };
-  // Returns what is expected to be left of the answer, relative to it.
+  // Returns the expected error of the answer, relative to it.
   const auto refine = [&](int most) {
     start();
     Scalar last(1), expected(1);
@@ -358,7 +358,7 @@ void LinearizedLaw<Scalar>::solve_island(Index island, SolveReport<Scalar>& repo
 template <RealScalar Scalar>
 template <bool Transposed>
 SolveReport<Scalar> LinearizedLaw<Scalar>::solve() noexcept {
-  system_.follow();  // it may have been moved
+  system_.follow();  // this object may have been moved
   SolveReport<Scalar> report;
   report.residual_target = tolerance_;
   const typename ClosedImpulses<Scalar>::Numbers numbers{given_.data(), right_.data(), sum_.data(),
