@@ -11,8 +11,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Substeps, as shares of a step, that raise a self-adjoint method of order 2 to order 4:
-/// (w, 1 − 2w, w) with w = 1/(2 − ∛2). The middle one of the three goes 1.7 steps back in time.
+/// Substeps, as shares of a step, that raise the order of a self-adjoint method from 2 to 4: (w,
+/// 1 − 2w, w) with w = 1/(2 − ∛2). The middle one of the three goes 1.7 steps back in time.
 /// @cite  yoshida1990construction, eq. (4.2)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 3> yoshida_shares() noexcept {
@@ -21,8 +21,9 @@ template <RealScalar Scalar>
   return {w, 1 - 2 * w, w};
 }
 
-/// The same with five substeps (w, w, 1 − 4w, w, w), w = 1/(4 − ∛4), none longer than 0.66 of the
-/// step. They take two solves more than Yoshida's, and the error is about thirty times smaller.
+/// The same with five substeps (w, w, 1 − 4w, w, w), w = 1/(4 − ∛4). None is longer than 0.66 of
+/// the step. They need two solves more than Yoshida's method, and the error is about thirty times
+/// smaller.
 /// @cite  suzuki1990fractal, eq. (15)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 5> suzuki_shares() noexcept {
@@ -31,9 +32,10 @@ template <RealScalar Scalar>
   return {w, w, 1 - 4 * w, w, w};
 }
 
-/// One step composed of substeps; the state advances by h, or stays as it was when one fails.
-/// @param shares  of the step, summing to one.
-/// @param saved   a state of the same size, overwritten by the one before the step.
+/// One step, composed of substeps. The state advances by h. If a substep fails, the state does not
+/// change.
+/// @param shares  of the step, with the sum one.
+/// @param saved   a state of the same size; overwritten by the state before the step.
 /// @note  Real-time safe: no allocation, no exception.
 template <LagrangianSystemLike System>
 StepReport<typename System::scalar_type> composed_step(

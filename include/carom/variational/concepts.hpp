@@ -26,24 +26,24 @@ struct LagrangianDerivatives {
   }
 };
 
-/// Number types that differentiate a function which is written once: twice, and once.
+/// Number types that differentiate a function twice, and once. The function is written once.
 template <typename System>
 using DerivativeNumber = SecondOrder<typename System::scalar_type>;
 template <typename System>
 using SlopeNumber = FirstOrder<typename System::scalar_type>;
 
-// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
+// clang-format 14 breaks compound requirements over lines, so this part is formatted by hand.
 // clang-format off
 
-/// What every mechanical system states: its number type and how many coordinates it has.
+/// The requirements on each mechanical system: its number type and its count of coordinates.
 template <typename System>
 concept SizedSystemLike =
     RealScalar<typename System::scalar_type> &&
     requires(const System& system) { { system.size() } -> std::same_as<Index>; };
 
 /// (a) A Lagrangian written once, `lagrangian(q, v, t)` for any number type; the library
-/// differentiates it. Law: the function is twice differentiable and makes no vectors of its own
-/// when steps must not allocate.
+/// differentiates it. Law: the function is twice differentiable. It makes no vectors of its own if
+/// steps must not allocate.
 template <typename System>
 concept TemplatedLagrangianLike =
     SizedSystemLike<System> &&
@@ -53,7 +53,7 @@ concept TemplatedLagrangianLike =
     };
 
 /// (b) L = ½ vᵀM(q)v − V(q) by its parts: mass matrix, potential, gradient and Hessian of the
-/// potential. A mass matrix that varies also gives its derivatives, see VaryingMassLike.
+/// potential. A varying mass matrix also needs its derivatives, see VaryingMassLike.
 template <typename System>
 concept MassPotentialLike =
     SizedSystemLike<System> &&
@@ -66,7 +66,7 @@ concept MassPotentialLike =
       { system.write_potential_hessian(q, matrix) } noexcept;
     };
 
-/// ∂M/∂q_i and ∂²M/∂q_i∂q_j of a mass matrix that varies.
+/// ∂M/∂q_i and ∂²M/∂q_i∂q_j of a varying mass matrix.
 template <typename System>
 concept VaryingMassLike =
     MassPotentialLike<System> &&
@@ -77,7 +77,7 @@ concept VaryingMassLike =
     };
 
 /// (c) All derivatives at once, for systems that compute them faster themselves. write_lagrangian
-/// fills value, by_q and by_v; write_lagrangian_curvature fills everything.
+/// writes value, by_q and by_v; write_lagrangian_curvature writes everything.
 template <typename System>
 concept LagrangianDerivativesLike =
     SizedSystemLike<System> &&
@@ -93,7 +93,7 @@ template <typename System>
 concept LagrangianSystemLike = TemplatedLagrangianLike<System> || MassPotentialLike<System> ||
                                LagrangianDerivativesLike<System>;
 
-/// Optional: forces f(q, v, t) that no potential gives, written once for any number type.
+/// Optional: forces f(q, v, t) without a potential, written once for any number type.
 template <typename System>
 concept TemplatedForceLike =
     SizedSystemLike<System> &&
@@ -102,7 +102,7 @@ concept TemplatedForceLike =
       system.force(q, q, t, out);
     };
 
-/// Optional: the same with derivatives ∂f/∂q, ∂f/∂v that the user writes.
+/// Optional: the same with derivatives ∂f/∂q, ∂f/∂v written by the user.
 template <typename System>
 concept WrittenForceLike =
     SizedSystemLike<System> &&
@@ -124,7 +124,7 @@ concept ContactSystemLike =
     SizedSystemLike<System> &&
     requires(const System& system) { { system.gap_count() } -> std::same_as<Index>; };
 
-/// Constraints whose gradients the user writes.
+/// Constraints with gradients written by the user.
 template <typename System>
 concept WrittenConstraintsLike =
     SizedSystemLike<System> &&
@@ -135,7 +135,7 @@ concept WrittenConstraintsLike =
       system.write_constraint_gradients(q, matrix);
     };
 
-/// Gaps whose gradients the user writes.
+/// Gaps with gradients written by the user.
 template <typename System>
 concept WrittenGapsLike =
     SizedSystemLike<System> &&
@@ -146,10 +146,10 @@ concept WrittenGapsLike =
       system.write_gap_gradients(q, matrix);
     };
 
-/// Optional: friction in contacts that are held closed. `friction(contact)` is μ [-], ≥ 0;
-/// `write_tangents(q, contact, out)` fills the two rows of `out`, 2×n, with the gradients of the
-/// contact's two tangential positions [-, m]; in the plane the second row is zero. Law: the gap is
-/// a distance, and its gradient is as long as those of the tangential positions.
+/// Optional: friction in contacts that are closed by a constraint. `friction(contact)` is μ
+/// [-], ≥ 0; `write_tangents(q, contact, out)` writes the gradients of the contact's two tangential
+/// positions [-, m] to the two rows of `out`, 2×n. In the plane the second row is zero. Law: the
+/// gap is a distance, and its gradient has the same length as those of the tangential positions.
 template <typename System>
 concept FrictionalSystemLike =
     LagrangianSystemLike<System> &&
@@ -159,8 +159,9 @@ concept FrictionalSystemLike =
       { system.write_tangents(q, contact, out) } noexcept;
     };
 
-/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
-/// Pendulum<double>. Its second derivatives, computed in these numbers, carry the third.
+/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> for
+/// Pendulum<double>. Its second derivatives, computed in these numbers, contain the third
+/// derivatives.
 template <typename Lifted, typename System>
 concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
     std::same_as<typename Lifted::scalar_type, SlopeNumber<System>>;

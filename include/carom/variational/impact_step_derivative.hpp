@@ -27,15 +27,17 @@ concept DifferentiableStepLaw = ImpactLawFor<Law, Scalar> && DifferentiableImpac
 /// const auto report = derivative.step(stepper, state, 0.01);       // the step, and its derivative
 /// if (report.usable()) total = derivative.matrix() * total;        // over a trajectory
 /// ```
-/// The step is written down as it is taken, bit for bit the one without a derivative, and its
-/// flights and impacts are differentiated one after the other. An impact's time moves so that the
-/// gap stays closed at it; the last flight makes up for the time that the others lose. For a smooth
-/// motion between impacts the product of the three is known as the saltation matrix.
+/// The step is recorded while it is computed; its bits are those of a step without a derivative.
+/// Then its flights and impacts are differentiated one after the other. The time of an impact
+/// changes such that the gap stays closed at the impact. The last flight compensates the changes of
+/// the other times. For a smooth motion between impacts, the product of the three derivatives is
+/// known as the saltation matrix.
 ///
-/// The derivative is that of the step with its choices: which contacts are held or released, how
-/// often it was halved, in which order contacts reflect. Contacts held closed take part. What is
-/// not differentiated is refused by a status, see StepLinearizationStatus. Gaps and constraints
-/// whose gradients a system writes need their second derivatives too, see LevelFunctions.
+/// The derivative is that of the step with fixed decisions: which contacts are constrained or
+/// released, how many times the step was halved, in which order contacts reflect. Constrained
+/// contacts are included. Cases that are not differentiated are rejected by a status, see
+/// StepLinearizationStatus. If a system writes the gradients of its gaps and constraints, their
+/// second derivatives are needed too, see LevelFunctions.
 /// @note  docs/derivations/saltation.md derives it.
 /// @cite  muller1995calculation, for the saltation matrix
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
@@ -58,8 +60,8 @@ class ImpactStepDerivative {
                    MatrixX<Scalar>& out) { s.add_constraint_curvature(q, weights, out); },
       "a system that writes gradients of constraints also needs add_constraint_curvature");
 
-  /// @param stepper   of which steps will be differentiated.
-  /// @param capacity  most flights, impacts and projections of a step together, ≥ 1.
+  /// @param stepper   the stepper whose steps will be differentiated.
+  /// @param capacity  largest total count of flights, impacts and projections of a step, ≥ 1.
   /// Cold: allocates.
   explicit ImpactStepDerivative(const ImpactStepper<System, Law>& stepper, Index capacity = 1024)
       : flight_(stepper.options().step, stepper.options().gap_tolerance),
@@ -83,8 +85,8 @@ class ImpactStepDerivative {
     work_.setZero(2 * n);
   }
 
-  /// Takes a step of the stepper and differentiates it.
-  /// @param stepper  that of the constructor, or one of the same sizes, law and options.
+  /// Computes a step of the stepper and differentiates it.
+  /// @param stepper  that of the constructor, or one with the same sizes, law and options.
   /// @param state  advanced, as by stepper.step(state, h).
   /// @param h      [s], > 0.
   /// @note  Real-time safe once grown, as the stepper is: no allocation, no exception. It costs a
@@ -97,13 +99,13 @@ class ImpactStepDerivative {
   /// ∂(q₁, p₁)/∂R of RestitutionImpact, 2n; zero for other laws.
   [[nodiscard]] const VectorX<Scalar>& by_restitution() const noexcept { return by_restitution_; }
 
-  /// Change of (q₁, p₁) by one of (q₀, p₀), in place, 2n.
+  /// Change of (q₁, p₁) for a change of (q₀, p₀), in place, 2n.
   void push_forward(VectorX<Scalar>& change) noexcept {
     CAROM_EXPECTS(change.size() == matrix_.cols());
     work_ = change;
     change.noalias() = matrix_.lazyProduct(work_);
   }
-  /// Gradient of a cost by (q₀, p₀) from that by (q₁, p₁), in place, 2n.
+  /// Gradient of a cost by (q₀, p₀) from its gradient by (q₁, p₁), in place, 2n.
   /// @return  its derivative by R.
   Scalar pull_back(VectorX<Scalar>& gradient) noexcept {
     CAROM_EXPECTS(gradient.size() == matrix_.cols());
@@ -124,7 +126,7 @@ class ImpactStepDerivative {
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
-  /// Whether friction acts in a held contact.
+  /// Whether friction acts in a constrained contact.
   [[nodiscard]] bool rubs([[maybe_unused]] const System& system) const noexcept {
     if constexpr (FrictionalSystemLike<System>) {
       for (const Index contact : held_) {
@@ -144,11 +146,11 @@ class ImpactStepDerivative {
   VectorX<Scalar> by_restitution_, times_, work_;
   State before_, after_;
   Scalar gap_tolerance_;
-  std::span<const Index> held_;  ///< contacts held when the event began
-  Index closing_ = -1;           ///< contact that ended the last flight, −1 where none did
-  Index bounced_ = -1;           ///< contact whose closing made the last impact, −1 if none did
-  bool struck_ = false;          ///< the last event but projections was an impact
-  bool moving_ = false;          ///< the time of the state moves
+  std::span<const Index> held_;  ///< contacts that were constrained when the event began
+  Index closing_ = -1;           ///< contact that ended the last flight, −1 if there is none
+  Index bounced_ = -1;   ///< contact whose closing caused the last impact, −1 if there is none
+  bool struck_ = false;  ///< the last event, projections excluded, was an impact
+  bool moving_ = false;  ///< the time of the state depends on the parameters
 };
 
 // --- implementation ---
@@ -212,7 +214,8 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
           flight_.fly(system, {event, held_, before_, after_.q}, moving_, tangent_);
       closing_ = event.closing;
       struck_ = false;
-      // It was closed before the step, not by the impact before: lifted, it would close elsewhere.
+      // It was closed before the step, not by the impact before. If it were lifted, it would close
+      // at another time.
       if (closing_ >= 0 && flight_.started_closed() && closing_ != bounced_) ++report.one_sided;
       moving_ = moving_ || closing_ >= 0;
       ++report.flights;
@@ -225,7 +228,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       bounced_ = closing_;
       closing_ = -1;
       struck_ = true;
-      held_ = {};  // what is held after it stands in the projection that follows
+      held_ = {};  // the projection after the event records the constrained contacts
       return status;
     }
     case StepEventKind::cut:
@@ -261,8 +264,9 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
 }
 
 /// A contact that is closed where a flight could begin strikes at once. If it is only just closed,
-/// a small change opens it, and it then strikes after a flight: a flight of no length whose end
-/// moves stands for it here. Overlap, on the other side, strikes at once after a small change too.
+/// a small change opens it, and it then strikes after a flight. This case is represented by a
+/// flight of zero length whose end moves. With overlap, it strikes at once also after a small
+/// change.
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(const System& system,
                                                                           Report& report) noexcept {

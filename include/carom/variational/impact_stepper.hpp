@@ -16,9 +16,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
-/// across the impact of all closed contacts, then finishes the original step, so that the times of
-/// the steps stay and the energy does not drift.
+/// Steps a system with unilateral contacts. A step advances to the instant at which a gap closes,
+/// maps the momentum across the impact of all closed contacts, and then completes the original
+/// step. The times of the steps are therefore unchanged, and the energy does not drift.
 ///
 /// ```
 /// carom::ImpactStepper<Ball, carom::RestitutionImpact<double>> stepper(
@@ -27,15 +27,16 @@ inline namespace CAROM_ABI {
 /// const auto report = stepper.step(state, 0.01);       // hot
 /// ```
 ///
-/// A step is flights between impacts (the phases of one are drawn at StepMachine):
+/// A step consists of flights between impacts (the diagram at StepMachine shows the phases of one
+/// step):
 ///
 ///     state ──► flight ──► impact ──► flight ──► … ──► flight ──► state after h
 ///       ▲         └─ not solved: start again with 2, 4, … 2^halving_limit parts
 ///       └─ overlap is projected out first, where the options say so
 ///
-/// Chatter ends in rest: the contact is held as a constraint until its multiplier would pull. A gap
-/// that closes and opens again within a step is looked for where its rate changes sign, which finds
-/// the dips of gaps that have one minimum in the step.
+/// Chatter ends in rest: the contact is a constraint until its multiplier would pull. A gap that
+/// closes and opens again within a step is searched where its rate changes sign. This finds the
+/// dips of gaps with one minimum in the step.
 /// @tparam Law  see ImpactLawFor.
 /// @note  Real-time safe once grown: no allocation, no exception. The first impacts grow the
 ///        ImpactProblem and the law; later ones with no more contacts do not.
@@ -48,7 +49,8 @@ class ImpactStepper {
   using State = MechanicalState<Scalar>;
   using Report = ImpactStepReport<Scalar>;
 
-  static constexpr int halving_limit = 8;  ///< Most halvings of a step that Newton cannot solve.
+  /// Largest count of halvings of a step that Newton's method cannot solve.
+  static constexpr int halving_limit = 8;
 
   /// Cold: allocates.
   explicit ImpactStepper(System system, Law law = Law{},
@@ -90,7 +92,7 @@ class ImpactStepper {
     return detail::take_step_in_halves(report, halving_limit, take_part, start_again);
   }
 
-  /// The same step, written down for ImpactStepDerivative: the state is the same to the last bit.
+  /// The same step, recorded for ImpactStepDerivative. The bits of the state are the same.
   // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   Report step(State& state, const Scalar& h, StepRecord<Scalar>& record) noexcept {
     record.clear();
@@ -103,32 +105,33 @@ class ImpactStepper {
   [[nodiscard]] const Law& law() const noexcept { return machine_.law(); }
   [[nodiscard]] const ImpactStepOptions<Scalar>& options() const noexcept { return options_; }
 
-  /// Impacts of the last step in time order, as many as options.recorded_events.
+  /// Impacts of the last step in time order, at most options.recorded_events.
   [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept {
     return machine_.events();
   }
-  /// Contacts held closed.
+  /// Contacts that are constrained to stay closed.
   [[nodiscard]] std::span<const Index> held() const noexcept { return machine_.held(); }
-  /// Normal impulse that each contact gave in the last step while it was held, one per gap, per
-  /// unit of its gradient [N·s]. Over h it is the contact's mean force; impacts are not in it.
+  /// Normal impulse of each contact in the last step while it was constrained, one per gap, per
+  /// unit of its gradient [N·s]. Divided by h it is the mean force of the contact; impacts are not
+  /// included.
   [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept {
     return machine_.held_impulses();
   }
-  /// Velocity of a state, along its constraints; false where the mass matrix is singular. Cold: the
-  /// copy of the state allocates, as in energy().
+  /// Velocity of a state, along its constraints. Returns false if the mass matrix is singular.
+  /// Cold: the copy of the state allocates, as in energy().
   [[nodiscard]] bool write_velocity(State state, VectorX<Scalar>& out) {
     return machine_.write_motion(state) ? (out = machine_.velocity(), true) : false;
   }
-  /// Energy p·v − L of a state [J]; NaN where the mass matrix is singular.
+  /// Energy p·v − L of a state [J]; NaN if the mass matrix is singular.
   [[nodiscard]] Scalar energy(State state) {
     if (!machine_.write_motion(state)) return std::numeric_limits<Scalar>::quiet_NaN();
     return machine_.energy(state);
   }
-  /// Forgets what is known of a trajectory: held contacts and chatter.
+  /// Removes the history of a trajectory: constrained contacts and chatter.
   void restart() noexcept { machine_.restart(); }
 
  private:
-  /// Projects deep overlap out; the state is as it was where that fails.
+  /// Removes deep overlap. If that fails, the state does not change.
   [[nodiscard]] bool clear_overlap(State& state, Report& report) noexcept {
     report.penetration = overlap_.depth(system(), state.q);
     if (report.penetration <= options_.gap_tolerance) return true;
@@ -141,8 +144,8 @@ class ImpactStepper {
     return report.projected;
   }
 
-  /// Makes the report that smaller parts start from, and projects overlap out again; false where
-  /// smaller parts would fail as well.
+  /// Writes the report for a start with smaller parts, and removes overlap again. Returns false if
+  /// smaller parts would fail too.
   [[nodiscard]] bool may_start_again(State& state, Report& report) noexcept {
     if (!state.q.allFinite() || !state.momentum.allFinite()) return false;
     if (report.impacts > options_.event_limit) return false;

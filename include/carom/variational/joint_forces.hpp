@@ -12,18 +12,19 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A linear spring with a damper and a drive at one coordinate, PD control included:
+/// A linear spring with a damper and a drive at one coordinate, including PD control:
 ///
-///   f = −k (q − rest) − d (v − rate) + push, at most `limit` either way.
+///   f = −k (q − rest) − d (v − rate) + push, at most `limit` in both directions.
 template <RealScalar Scalar>
 struct JointForce {
   Index coordinate = 0;
   Scalar stiffness = 0;  ///< k, or the proportional gain K_p [N/m, N·m/rad], ≥ 0.
   Scalar damping = 0;    ///< d, or the derivative gain K_d [N·s/m, N·m·s/rad], ≥ 0.
-  Scalar rest = 0;       ///< place at rest, or target [unit of q].
+  Scalar rest = 0;       ///< position at rest, or target [unit of q].
   Scalar rate = 0;       ///< target of the velocity [unit of v].
   Scalar push = 0;       ///< constant part [N, N·m].
-  /// Largest force of an actuator [N, N·m], ≥ 0; zero means no limit. The force has a kink there.
+  /// Largest force of an actuator [N, N·m], ≥ 0; zero means no limit. The force has a kink at the
+  /// limit.
   Scalar limit = 0;
 
   [[nodiscard]] static constexpr JointForce spring(Index coordinate, Scalar stiffness,
@@ -40,7 +41,7 @@ struct JointForce {
   }
 };
 
-/// A system with springs, dampers and actuators at its coordinates, whose targets may be moved
+/// A system with springs, dampers and actuators at its coordinates. Their targets may change
 /// between steps. The system must have no forces of its own.
 ///
 /// ```
@@ -54,7 +55,7 @@ class WithJointForces : public System {
   using scalar_type = Scalar;
   using Forces = std::vector<JointForce<Scalar>>;
 
-  /// What is wrong with forces on a system, or nothing.
+  /// The fault of forces on a system; empty if there is none.
   [[nodiscard]] static Fault check(const System& system, const Forces& forces) {
     for (std::size_t i = 0; i < forces.size(); ++i) {
       const JointForce<Scalar>& f = forces[i];

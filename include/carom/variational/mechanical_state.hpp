@@ -6,7 +6,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Configuration and momentum of a mechanical system at an instant: what a stepper advances.
+/// Configuration and momentum of a mechanical system at an instant: the data that a stepper
+/// advances.
 template <RealScalar Scalar>
 struct MechanicalState {
   Scalar time = 0;           ///< [s]

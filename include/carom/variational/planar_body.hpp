@@ -10,10 +10,10 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A rigid body of a planar tree, hinged to its parent.
+/// A rigid body of a planar tree, connected to its parent by a hinge.
 template <RealScalar Scalar>
 struct PlanarBody {
-  Index parent = -1;  ///< index of an earlier body; −1 hangs from the base.
+  Index parent = -1;  ///< index of an earlier body; −1: connected to the base.
   Vector<Scalar, 2> hinge = Vector<Scalar, 2>::Zero();  ///< in the parent's frame [m].
   Vector<Scalar, 2> centre =
       Vector<Scalar, 2>::Zero();  ///< of mass, from the hinge, own frame [m].
@@ -25,11 +25,11 @@ struct PlanarBody {
 template <RealScalar Scalar>
 struct PlanarTreeOptions {
   Vector<Scalar, 2> gravity = Vector<Scalar, 2>(Scalar(0), Scalar(-9.81));  ///< [m/s²]
-  bool floating = false;  ///< Whether the base moves: its place is the first two coordinates.
+  bool floating = false;  ///< Whether the base moves: its position is the first two coordinates.
   bool relative = true;   ///< Coordinates are hinge angles; otherwise angles to the horizontal.
 };
 
-/// What is wrong with the bodies of a planar tree, or nothing.
+/// The fault of the bodies of a planar tree; empty if there is none.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check_bodies(const std::vector<PlanarBody<Scalar>>& bodies) {

@@ -12,15 +12,17 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A tree of rigid bodies in the plane, joined by hinges, fixed or floating: its Lagrangian with
-/// all first and second derivatives in O(n²), with n sines and cosines.
+/// A tree of rigid bodies in the plane, connected by hinges, with a fixed or floating base. It
+/// computes its Lagrangian with all first and second derivatives in O(n²), with n sines and
+/// cosines.
 ///
-/// In angles φ to the horizontal every centre of mass is r + Σ R(φ_k) s_ik with constant s_ik, so
-/// the kinetic energy is ½ Σ ω_k ω_l (A_kl cos(φ_k−φ_l) + B_kl sin(φ_k−φ_l)) and the terms of a
-/// moving base, with A and B formed once. Hinge angles are sums along the tree, formed afterwards.
-/// A frame at angle zero points along x. A derived class adds springs, actuators and gaps.
-/// @note  Hot calls are noexcept and allocate nothing; they use memory of the object, so threads
-///        need one each.
+/// In angles φ to the horizontal, each centre of mass is r + Σ R(φ_k) s_ik with constant s_ik. The
+/// kinetic energy is therefore ½ Σ ω_k ω_l (A_kl cos(φ_k−φ_l) + B_kl sin(φ_k−φ_l)) plus the terms
+/// of a moving base; A and B are computed once. Hinge angles are sums along the tree, computed
+/// afterwards. A frame at angle zero points along x. A derived class adds springs, actuators and
+/// gaps.
+/// @note  Hot calls are noexcept and allocate nothing. They use memory of the object, so each
+///        thread needs its own object.
 template <RealScalar Scalar>
 class PlanarTree {
  public:
@@ -28,7 +30,7 @@ class PlanarTree {
   using Point = Vector<Scalar, 2>;
   using Bodies = std::vector<PlanarBody<Scalar>>;
 
-  /// What is wrong with the bodies, or nothing.
+  /// The fault of the bodies; empty if there is none.
   [[nodiscard]] static Fault check(const Bodies& bodies) { return check_bodies(bodies); }
 
   /// @note  Cold: allocates, throws std::invalid_argument naming the body.
@@ -46,7 +48,7 @@ class PlanarTree {
     return sum;
   }
 
-  /// Place of a point fixed to a body [m].
+  /// Position of a point fixed to a body [m].
   /// @param offset  from the body's hinge, in its frame [m].
   [[nodiscard]] Point point(const VectorX<Scalar>& q, Index body,
                             const Point& offset) const noexcept;
@@ -78,12 +80,12 @@ class PlanarTree {
     return bodies_[std::size_t(body)].parent;
   }
 
-  /// Turns a body's constant vector: R(φ_k) (x, y).
+  /// Rotates a constant vector of a body: R(φ_k) (x, y).
   [[nodiscard]] Point turned(Index k, const Point& x) const noexcept {
     return Point(cos_(k) * x(0) - sin_(k) * x(1), sin_(k) * x(0) + cos_(k) * x(1));
   }
 
-  /// Angles, their rates, sines and cosines.
+  /// Computes angles, their rates, sines and cosines.
   void place(const VectorX<Scalar>& q, const VectorX<Scalar>& v) const noexcept {
     using std::cos, std::sin;
     if (options_.floating) base_place_ = Point(q(0), q(1));
@@ -99,7 +101,8 @@ class PlanarTree {
   void write_slopes(const VectorX<Scalar>& v, LagrangianDerivatives<Scalar>& out) const noexcept;
   void write_curvature(const VectorX<Scalar>& v, LagrangianDerivatives<Scalar>& out) const noexcept;
 
-  /// From angles to the horizontal to hinge angles: children add to their parents.
+  /// Converts derivatives by angles to the horizontal to derivatives by hinge angles: children add
+  /// to their parents.
   void gather(VectorX<Scalar>& slope) const noexcept {
     for (Index k = count_ - 1; k >= 0; --k) {
       if (parent(k) >= 0) slope(base_ + parent(k)) += slope(base_ + k);
@@ -237,7 +240,7 @@ void PlanarTree<Scalar>::write_slopes(const VectorX<Scalar>& v,
     }
   }
   kinetic += velocity.dot(drift) + mass_ * velocity.squaredNorm() / 2;
-  // The base's height counts when the whole is free to fall.
+  // The height of the base counts if the base is free to fall.
   out.value = kinetic - potential;
   if (options_.floating) out.value += mass_ * gravity.dot(base_place_);
 }

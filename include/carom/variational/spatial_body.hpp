@@ -14,21 +14,21 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a joint lets a body do.
+/// The motion that a joint permits.
 enum class JointKind {
   revolute,   ///< Turns about the axis; its coordinate is an angle [rad].
   prismatic,  ///< Slides along the axis; its coordinate is a distance [m].
 };
 
-/// A rigid body of a spatial tree and the joint that ties it to its parent.
+/// A rigid body of a spatial tree and the joint that connects it to its parent.
 ///
-/// At coordinate zero the body's frame is the joint's: origin at `place`, turned by `turn`.
+/// At coordinate zero the body's frame is the joint's frame: origin at `place`, rotated by `turn`.
 template <RealScalar Scalar>
 struct SpatialBody {
   using Point = Vector3<Scalar>;
   using Matrix = SquareMatrix<Scalar, 3>;
 
-  Index parent = -1;  ///< index of an earlier body; −1 hangs from the world.
+  Index parent = -1;  ///< index of an earlier body; −1: connected to the world.
   JointKind joint = JointKind::revolute;
   Point axis = Point(Scalar(0), Scalar(0), Scalar(1));  ///< unit vector, in the joint's frame [-].
   Point place = Point::Zero();       ///< of the joint, in the parent's frame [m].
@@ -39,7 +39,7 @@ struct SpatialBody {
   /// no principal moment larger than the sum of the other two.
   Matrix inertia = Matrix::Zero();
 
-  /// A body without mass, which only carries a joint.
+  /// A body without mass, which only has a joint.
   [[nodiscard]] static SpatialBody link(Index parent, JointKind joint, const Point& axis) {
     SpatialBody body;
     body.parent = parent;
@@ -50,13 +50,13 @@ struct SpatialBody {
   }
 };
 
-/// Appends a body that floats freely: six joints with massless links between, along x, y and z,
-/// then about z (yaw), y (pitch) and x (roll). Its rotation is R_z(yaw) R_y(pitch) R_x(roll).
+/// Appends a free-floating body: six joints with massless links in between, along x, y and z, then
+/// about z (yaw), y (pitch) and x (roll). Its rotation is R_z(yaw) R_y(pitch) R_x(roll).
 ///
 /// The mass matrix is singular where |pitch| = π/2, and steps near there lose accuracy.
-/// @param body  joint and axis are replaced; parent, place and turn are those of the frame it
-///              floats in.
-/// @return      index of the body; coordinates are the six that end with it.
+/// @param body  its joint and axis are replaced; parent, place and turn are those of the frame in
+///              which it floats.
+/// @return      index of the body; its coordinates are the six up to this index.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 Index append_floating_body(std::vector<SpatialBody<Scalar>>& bodies, SpatialBody<Scalar> body) {
@@ -88,15 +88,15 @@ struct SpatialTreeOptions {
 
 namespace detail {
 
-/// a × b. Eigen's own needs its whole geometry module, which takes long to compile.
+/// a × b. Eigen's own function needs its whole geometry module, which compiles slowly.
 template <RealScalar Scalar>
 [[nodiscard]] Vector3<Scalar> cross(const Vector3<Scalar>& a, const Vector3<Scalar>& b) noexcept {
   return Vector3<Scalar>(a(1) * b(2) - a(2) * b(1), a(2) * b(0) - a(0) * b(2),
                          a(0) * b(1) - a(1) * b(0));
 }
 
-/// Smallest eigenvalue of a symmetric matrix of finite numbers; of numbers with derivatives, that
-/// of their values. Cold.
+/// Smallest eigenvalue of a symmetric matrix of finite numbers. For numbers with derivatives it is
+/// that of their values. Cold.
 template <RealScalar Scalar>
 [[nodiscard]] auto lowest_eigenvalue(const SquareMatrix<Scalar, 3>& a) {
   if constexpr (std::floating_point<Scalar>) {
@@ -110,7 +110,7 @@ template <RealScalar Scalar>
   }
 }
 
-/// What is wrong with an inertia, or nothing.
+/// The fault of an inertia; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault inertia_fault(const std::string& item, const SquareMatrix<Scalar, 3>& inertia) {
   using std::abs, std::sqrt;
@@ -141,7 +141,8 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// What is wrong with the bodies of a tree, or nothing. Axes and rotations may be off by √ε_m.
+/// The fault of the bodies of a tree; empty if there is none. Axes and rotations may have errors up
+/// to √ε_m.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check_bodies(const std::vector<SpatialBody<Scalar>>& bodies) {
   using std::abs, std::sqrt;

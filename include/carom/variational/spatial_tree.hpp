@@ -14,7 +14,8 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// A twist (turning; motion of the point at o) or a wrench and momentum (about o; linear).
+/// A twist (angular velocity; velocity of the point at o), or a wrench and momentum (about o;
+/// linear).
 template <RealScalar Scalar>
 struct Screw {
   Vector3<Scalar> angular = Vector3<Scalar>::Zero(), linear = Vector3<Scalar>::Zero();
@@ -27,19 +28,19 @@ struct Screw {
     linear += b.linear;
     return *this;
   }
-  /// Twist of a twist, a × b.
+  /// Derivative of a twist by a twist, a × b.
   [[nodiscard]] Screw cross(const Screw& b) const noexcept {
     return {detail::cross(angular, b.angular),
             detail::cross(angular, b.linear) + detail::cross(linear, b.angular)};
   }
-  /// Momentum moved by a twist, a ×* p.
+  /// Derivative of a momentum by a twist, a ×* p.
   [[nodiscard]] Screw cross_momentum(const Screw& p) const noexcept {
     return {detail::cross(angular, p.angular) + detail::cross(linear, p.linear),
             detail::cross(angular, p.linear)};
   }
 };
 
-/// Inertia about o along the world's axes.
+/// Inertia about o in the world's axes.
 template <RealScalar Scalar>
 struct SpatialInertia {
   Scalar mass = 0;
@@ -60,20 +61,21 @@ struct SpatialInertia {
 
 }  // namespace detail
 
-/// A tree of rigid bodies in space, one revolute or prismatic joint each: its Lagrangian with the
-/// slopes in O(n) and all second derivatives in O(n d), d the tree's depth; n sines and cosines.
+/// A tree of rigid bodies in space with one revolute or prismatic joint each. It computes its
+/// Lagrangian with the first derivatives in O(n) and all second derivatives in O(n d), where d is
+/// the depth of the tree, with n sines and cosines.
 ///
 /// With joint screws s_k in the world, ṡ_k = V_parent × s_k, and inertia I_k and momentum p_k of
-/// everything that joint k carries, for an ancestor j of k or k itself:
+/// all bodies beyond joint k, for an ancestor j of k or k itself:
 ///
 ///   ∂T/∂v_k = s_k·p_k          ∂²T/∂v_j∂v_k = s_j·I_k s_k      w_k = I_k ṡ_k + s_k ×* p_k
 ///   ∂T/∂q_k = ṡ_k·p_k          ∂²T/∂q_j∂v_k = ṡ_j·I_k s_k      ∂²T/∂v_j∂q_k = s_j·w_k
 ///                                                              ∂²T/∂q_j∂q_k = ṡ_j·w_k
 ///
-/// All are taken about the whole's centre of mass, so that no digits are lost far from the origin.
-/// A derived class adds springs, actuators and gaps; append_floating_body adds a free base.
-/// @note  Hot calls are noexcept and allocate nothing; they use memory of the object, so threads
-///        need one each.
+/// All quantities are about the common centre of mass, so that no digits are lost far from the
+/// origin. A derived class adds springs, actuators and gaps; append_floating_body adds a free base.
+/// @note  Hot calls are noexcept and allocate nothing. They use memory of the object, so each
+///        thread needs its own object.
 /// @cite  featherstone2008rigid for spatial vectors; docs/derivations/spatial_tree.md
 template <RealScalar Scalar>
 class SpatialTree {
@@ -96,7 +98,7 @@ class SpatialTree {
     return at(body).rotation;
   }
 
-  /// Place of a point fixed to a body [m].
+  /// Position of a point fixed to a body [m].
   /// @param offset  in the body's frame [m].
   [[nodiscard]] Point point(const VectorX<Scalar>& q, Index body,
                             const Point& offset) const noexcept {
@@ -109,7 +111,7 @@ class SpatialTree {
   Point write_point(const VectorX<Scalar>& q, Index body, const Point& offset,
                     MatrixX<Scalar>& gradient) const noexcept;
 
-  /// Centre of mass of all bodies [m]; place of the first joint when there is no mass.
+  /// Centre of mass of all bodies [m], or the position of the first joint if there is no mass.
   [[nodiscard]] Point centre(const VectorX<Scalar>& q) const noexcept {
     place(q);
     return origin_;
@@ -141,13 +143,13 @@ class SpatialTree {
     Point axis = Point::Zero();  ///< in the parent's frame
     Rotation fixed = Rotation::Zero(), even = Rotation::Zero(), odd = Rotation::Zero();
   };
-  /// A body as it stands and moves, in the world.
+  /// The position and motion of a body in the world.
   struct Link {
     Rotation rotation = Rotation::Identity();
     Point place = Point::Zero(), axis = Point::Zero(), centre = Point::Zero();
     Inertia own, carried;
     Screw screw, drift;     ///< s and ṡ
-    Screw twist, momentum;  ///< V, and p of all that is carried
+    Screw twist, momentum;  ///< V, and p of all bodies beyond the joint
   };
 
   [[nodiscard]] Link& at(Index body) const noexcept { return links_[std::size_t(body)]; }
@@ -158,7 +160,8 @@ class SpatialTree {
   void write_slopes(const VectorX<Scalar>& v, LagrangianDerivatives<Scalar>& out) const noexcept;
   void write_curvature(LagrangianDerivatives<Scalar>& out) const noexcept;
 
-  /// Whether the bodies stand at q already. Numbers that carry slopes compare by value alone.
+  /// Whether the links are already computed at q. Numbers with derivatives are compared by value
+  /// only.
   [[nodiscard]] bool stands_at(const VectorX<Scalar>& q) const noexcept {
     if constexpr (!std::floating_point<Scalar>) return false;
     for (Index k = 0; k < q.size(); ++k) {
@@ -189,14 +192,14 @@ SpatialTree<Scalar>::SpatialTree(Bodies bodies, const SpatialTreeOptions<Scalar>
   placed_.setZero(size());
   for (Index k = 0; k < size(); ++k) {
     SpatialBody<Scalar>& body = bodies_[std::size_t(k)];
-    // One step of Newton towards the nearest unit vector and rotation.
+    // One Newton step to the nearest unit vector and rotation.
     body.axis *= (3 - body.axis.squaredNorm()) / 2;
     const Rotation square = body.turn.transpose() * body.turn;
     body.turn = Rotation(body.turn * (Rotation::Identity() * Scalar(3) - square)) / Scalar(2);
     Joint& joint = joints_[std::size_t(k)];
     joint.parent = body.parent;
     joint.turns = body.joint == JointKind::revolute;
-    // Numbers that carry slopes may have them where their value is zero.
+    // Numbers with derivatives may have nonzero derivatives at the value zero.
     joint.has_inertia =
         !std::floating_point<Scalar> || body.mass > Scalar(0) || body.inertia != Rotation::Zero();
     joint.axis = body.turn * body.axis;
@@ -214,7 +217,7 @@ SpatialTree<Scalar>::SpatialTree(Bodies bodies, const SpatialTreeOptions<Scalar>
   }
 }
 
-/// Frames, axes and the common centre of mass.
+/// Computes frames, axes and the common centre of mass.
 template <RealScalar Scalar>
 void SpatialTree<Scalar>::place(const VectorX<Scalar>& q) const noexcept {
   using std::cos, std::sin;
@@ -249,7 +252,7 @@ void SpatialTree<Scalar>::place(const VectorX<Scalar>& q) const noexcept {
   inertia_ready_ = false;
 }
 
-/// Joint screws and inertias about o, each body's and all that each joint carries.
+/// Computes joint screws and inertias about o, of each body and of all bodies beyond each joint.
 template <RealScalar Scalar>
 void SpatialTree<Scalar>::gather_inertia() const noexcept {
   if (inertia_ready_) return;
@@ -312,7 +315,7 @@ void SpatialTree<Scalar>::write_slopes(const VectorX<Scalar>& v,
     const Inertia& carried = link.carried;
     if (joint(k).parent >= 0) at(joint(k).parent).momentum += link.momentum;
     out.by_v(k) = link.screw.dot(link.momentum);
-    // The slope of the place of what is carried, times its mass.
+    // The derivative of the position of the bodies beyond the joint, times their mass.
     const Point rise =
         carried.mass * link.screw.linear + detail::cross(link.screw.angular, carried.moment);
     out.by_q(k) = link.drift.dot(link.momentum) + gravity_.dot(rise);

@@ -11,9 +11,10 @@ inline namespace CAROM_ABI {
 
 /// Second derivatives of the step map (q₀, p₀) → (q₁, p₁), for Newton methods in optimal control.
 ///
-/// The linear equations of StepDerivative, differentiated once more: with its matrix, factored
-/// once, left₁ d²q₁ + C₀ᵀ d²λ = −(d left₀ dq₀ + d left₁ dq₁ + dC₀ᵀ dλ), C₁ d²q₁ = −dC₁ dq₁.
-/// The changes d of the matrices come from the lifted system at (q₁ + Y dx), four directions a run.
+/// The linear equations of StepDerivative are differentiated once more. Their matrix is factored
+/// once: left₁ d²q₁ + C₀ᵀ d²λ = −(d left₀ dq₀ + d left₁ dq₁ + dC₀ᵀ dλ), C₁ d²q₁ = −dC₁ dq₁. The
+/// changes d of the matrices come from the lifted system at (q₁ + Y dx), four directions per
+/// evaluation.
 /// @cite  johnson2015structured, for first and second derivatives of midpoint steps
 template <LagrangianSystemLike System, LiftedSystemLike<System> Lifted>
 class StepCurvature {
@@ -42,10 +43,10 @@ class StepCurvature {
   }
 
   /// Solves the step from `now` of length h and writes its first and second derivatives.
-  /// @param guess  q₁ to start from; the state's own q serves.
-  /// @param second  2n matrices 2n×2n; the k-th is the change with x_k, x = (q₀, p₀), of the 2n×2n
-  ///                matrix that StepDerivative writes.
-  /// @pre   No contact is held: the multipliers are those of the constraints.
+  /// @param guess  start of q₁, for example the state's own q.
+  /// @param second  2n matrices 2n×2n; the k-th is the derivative by x_k, x = (q₀, p₀), of the
+  ///                2n×2n matrix that StepDerivative writes.
+  /// @pre   No contact is constrained: the multipliers are those of the constraints.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   SolveReport<Scalar> evaluate(const System& system, const Lifted& lifted,
                                const MechanicalState<Scalar>& now, const Scalar& h,
@@ -81,7 +82,7 @@ class StepCurvature {
  private:
   using Constraints = LevelFunctions<Lifted, LevelKind::constraints>;
 
-  /// Ends of the step and multipliers as they move along the directions begin..end.
+  /// The ends of the step and the multipliers with their changes along the directions begin..end.
   void move(const MechanicalState<Scalar>& now, Index begin, Index end) noexcept {
     const Index n = now.q.size();
     for (Index i = 0; i < n; ++i) {

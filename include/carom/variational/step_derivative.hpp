@@ -6,12 +6,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Derivative of the step map (q₀, p₀) → (q₁, p₁), for linearised optimal control and for checking
+/// Derivative of the step map (q₀, p₀) → (q₁, p₁), for linearised optimal control and for a check
 /// that the map is symplectic: YᵀΩY = Ω without forces.
 ///
-/// By the implicit function theorem on the step's equations: left₁ dq₁ + C₀ᵀ dλ = −(dp₀ +
-/// (left₀ + Σ λ_k ∇²c_k) dq₀), C₁ dq₁ = 0, dp₁ = right₀ dq₀ + right₁ dq₁. With constraints p₁ is
-/// taken before its part along C₁ᵀ, which the next step does not see, is removed.
+/// By the implicit function theorem on the step's equations: left₁ dq₁ + C₀ᵀ
+/// dλ = −(dp₀ + (left₀ + Σ λ_k ∇²c_k) dq₀), C₁ dq₁ = 0, dp₁ = right₀ dq₀ + right₁ dq₁. With
+/// constraints, p₁ still contains its part along C₁ᵀ, which has no influence on the next step.
 template <LagrangianSystemLike System>
 class StepDerivative {
  public:
@@ -30,7 +30,7 @@ class StepDerivative {
   }
 
   /// Solves the step from `now` of length h and writes its derivative.
-  /// @param guess  q₁ to start from; the state's own q serves.
+  /// @param guess  start of q₁, for example the state's own q.
   /// @param out    2n×2n in blocks [∂q₁/∂q₀, ∂q₁/∂p₀; ∂p₁/∂q₀, ∂p₁/∂p₀].
   /// @note  Real-time safe once prepared: no allocation, no exception.
   SolveReport<Scalar> evaluate(const System& system, const MechanicalState<Scalar>& now,
@@ -55,12 +55,12 @@ class StepDerivative {
 
   [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
 
-  /// ∂λ/∂(q₀, p₀) of the last step, one row per constraint and held contact, 2n columns.
+  /// ∂λ/∂(q₀, p₀) of the last step, one row per constraint and constrained contact, 2n columns.
   [[nodiscard]] const MatrixX<Scalar>& multiplier_slopes() const noexcept {
     return multiplier_slopes_;
   }
   /// Solves the step's linear equations of the last evaluation in place.
-  /// @param x  the n right-hand sides of (q₁, p₀), then one per row; becomes (dq₁, dλ).
+  /// @param x  n right-hand sides of (q₁, p₀), then one per row; becomes (dq₁, dλ).
   void solve_linearized(VectorX<Scalar>& x) noexcept { solver_.solve_linearized(x); }
 
  private:

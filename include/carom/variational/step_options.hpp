@@ -8,12 +8,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Where between two configurations the Lagrangian is read: at q_α = (1−α) q₀ + α q₁ with the
-/// velocity (q₁ − q₀)/h, or with half the weight each at q_α and at q_{1−α}.
+/// The points at which the Lagrangian is evaluated: at q_α = (1−α) q₀ + α q₁ with the velocity
+/// (q₁ − q₀)/h, or with half the weight at each of q_α and q_{1−α}.
 template <RealScalar Scalar>
 struct Quadrature {
-  Scalar alpha = Scalar(1) / 2;  ///< α [-], in [0, 1]; ½ is the midpoint, which is of order 2.
-  bool symmetric = false;        ///< Both nodes; self-adjoint and of order 2 for every α.
+  Scalar alpha = Scalar(1) / 2;  ///< α [-], in [0, 1]; ½ is the midpoint, which has order 2.
+  bool symmetric = false;        ///< Both nodes; self-adjoint and of order 2 for each α.
 
   /// One node in the middle; implicit. The default: exact energy for linear systems.
   [[nodiscard]] static constexpr Quadrature midpoint() noexcept { return {}; }
@@ -29,12 +29,13 @@ struct Quadrature {
   }
 };
 
-/// How Newton's method solves a step.
+/// Options of Newton's method for a step.
 template <RealScalar Scalar>
 struct StepOptions {
   Quadrature<Scalar> quadrature;
-  /// It stops when its correction is at most this share of the largest coordinate [-], ≥ 0.
-  /// Four roundings keep energy and momenta to the last digits; a looser one saves an iteration.
+  /// The iteration ends if its correction is at most this share of the largest coordinate [-], ≥ 0.
+  /// With four roundings, energy and momenta are accurate to the last digits. A larger tolerance
+  /// saves an iteration.
   Scalar tolerance = 4 * std::numeric_limits<Scalar>::epsilon();
   int iteration_limit = 30;  ///< Newton iterations of one solve, ≥ 1; two or three are usual.
 };

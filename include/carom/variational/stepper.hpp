@@ -14,23 +14,23 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How a step went.
+/// Result of a step.
 template <RealScalar Scalar>
 struct [[nodiscard]] StepReport {
-  /// Anything but `converged` leaves the state as it was.
+  /// Unless it is `converged`, the state does not change.
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;          ///< Newton iterations, summed over substeps.
-  int substeps = 1;            ///< More than one where a step that was not solved was halved.
-  Scalar residual = 0;         ///< Largest Newton correction left [unit of q].
-  Scalar residual_target = 0;  ///< What counts as none, same unit.
+  int substeps = 1;            ///< More than one if the step was halved.
+  Scalar residual = 0;         ///< Largest remaining Newton correction [unit of q].
+  Scalar residual_target = 0;  ///< Size of a correction that counts as zero, same unit.
 
   [[nodiscard]] constexpr bool converged() const noexcept {
     return status == SolveStatus::converged;
   }
 };
 
-/// Advances a mechanical system by the discrete Euler-Lagrange equations. The steps are symplectic,
-/// keep the momenta of the system's symmetries and let no energy drift.
+/// Advances a mechanical system by the discrete Euler-Lagrange equations. The steps are symplectic
+/// and preserve the momenta of the system's symmetries; the energy does not drift.
 ///
 /// ```
 /// struct Pendulum {
@@ -53,7 +53,7 @@ class VariationalStepper {
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
 
-  /// Most halvings of a step that Newton cannot solve.
+  /// Largest count of halvings of a step that Newton's method cannot solve.
   static constexpr int halving_limit = 8;
 
   /// Cold: allocates all memory that steps need.
@@ -68,7 +68,7 @@ class VariationalStepper {
 
   [[nodiscard]] const System& system() const noexcept { return system_; }
 
-  /// What is wrong with a state, or nothing.
+  /// The fault of a state; empty if there is none.
   [[nodiscard]] Fault check(const State& state) const {
     return detail::state_fault(system_, state);
   }
@@ -80,14 +80,14 @@ class VariationalStepper {
     return detail::make_state(system_, legendre_, q, velocity, time);
   }
 
-  /// Velocity of a state; false where the mass matrix is singular.
+  /// Velocity of a state. Returns false if the mass matrix is singular.
   [[nodiscard]] bool write_velocity(const State& state, VectorX<Scalar>& velocity) noexcept {
     CAROM_EXPECTS(velocity.size() == system_.size());
     velocity.setZero();
     return legendre_.write_velocity(system_, state.q, state.momentum, state.time, velocity);
   }
 
-  /// Energy p·v − L of a state [J]; NaN where the mass matrix is singular.
+  /// Energy p·v − L of a state [J]; NaN if the mass matrix is singular.
   [[nodiscard]] Scalar energy(const State& state) noexcept {
     if (!write_velocity(state, velocity_)) return std::numeric_limits<Scalar>::quiet_NaN();
     return legendre_.energy(system_, state.q, velocity_, state.time);
@@ -95,7 +95,7 @@ class VariationalStepper {
 
   /// Advances a state by h [s], not zero; negative steps back.
   ///
-  /// A step that Newton cannot solve is halved, at most halving_limit times.
+  /// A step that Newton's method cannot solve is halved, at most halving_limit times.
   /// @note  Real-time safe: no allocation, no exception, at most 2^(halving_limit + 1) solves.
   StepReport<Scalar> step(State& state, const Scalar& h) noexcept {
     CAROM_EXPECTS(state.q.size() == system_.size() && state.momentum.size() == system_.size());
@@ -131,7 +131,7 @@ class VariationalStepper {
   [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
 
  private:
-  /// Takes a step by one solve; unless it converges, the state may be partly advanced.
+  /// Computes a step by one solve. Unless it converges, the state may be partly advanced.
   StepReport<Scalar> advance(State& state, const Scalar& h) noexcept {
     StepReport<Scalar> report;
     if (!write_guess(state, h)) {
@@ -171,8 +171,8 @@ class VariationalStepper {
     return report;
   }
 
-  /// q₁ by the parabola through the last three configurations where the state continues them, else
-  /// q₀ + h v₀.
+  /// q₁ by the parabola through the last three configurations if the state continues them,
+  /// otherwise q₀ + h v₀.
   [[nodiscard]] bool write_guess(const State& state, const Scalar& h) noexcept {
     bool continues = history_ == 2 && h == step_before_;
     for (Index i = 0; continues && i < state.q.size(); ++i) continues = state.q(i) == guess_(i);
@@ -195,7 +195,7 @@ class VariationalStepper {
   LegendreMap<System> legendre_;
   VectorX<Scalar> velocity_, guess_, before_, earlier_;
   State saved_;
-  int history_ = 0;  ///< how many configurations before the current one are known
+  int history_ = 0;  ///< count of known configurations before the current one
   Scalar step_before_ = 0;
 };
 

@@ -18,15 +18,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Recognises chatter: impacts of one contact that come ever faster and lose energy each time.
+/// Detects chatter: impacts of one contact at decreasing intervals, each with a loss of energy.
 ///
-/// A contact chatters when its last `required` intervals each shrank, every impact lost energy, and
-/// the geometric series that the last two intervals start ends within a step. Lossless sequences,
-/// however fast, never chatter.
+/// A contact chatters if its last `required` intervals each decreased, each impact lost energy, and
+/// the geometric series of the last two intervals ends within a step. Lossless sequences never
+/// count as chatter, for any frequency.
 template <RealScalar Scalar>
 class ChatterWatch {
  public:
-  static constexpr int required = 3;  ///< shrinking intervals that make a chattering contact
+  static constexpr int required = 3;  ///< decreasing intervals of a chattering contact
 
   /// Cold: allocates.
   void prepare(Index contact_count) { contacts_.assign(std::size_t(contact_count), {}); }
@@ -35,7 +35,7 @@ class ChatterWatch {
   /// @param time  of the impact [s].
   /// @param lost  whether it lost energy.
   /// @param step  time step [s], > 0.
-  /// @return  whether the contact chatters and should come to rest.
+  /// @return  whether the contact chatters and must be brought to rest.
   bool see(Index contact, const Scalar& time, bool lost, const Scalar& step) noexcept {
     History& h = contacts_[std::size_t(contact)];
     const Scalar interval = time - h.time;
@@ -57,13 +57,13 @@ class ChatterWatch {
   struct History {
     Scalar time = 0;
     Scalar interval = 0;
-    int impacts = 0;    ///< that lost energy, up to two: needed for an interval
-    int shrinking = 0;  ///< intervals in a row
+    int impacts = 0;    ///< impacts that lost energy, counted up to two: an interval needs two
+    int shrinking = 0;  ///< count of consecutive decreasing intervals
   };
   std::vector<History> contacts_;
 };
 
-/// An instant of a motion: the system, the solver of its steps, and its velocity there.
+/// An instant of a motion: the system, the solver of its steps, and its velocity.
 template <LagrangianSystemLike System>
 struct Instant {
   using Scalar = typename System::scalar_type;
@@ -74,10 +74,10 @@ struct Instant {
   VectorX<Scalar>& velocity;
 };
 
-/// The impact of all contacts that are closed at an instant. It remembers of earlier impacts which
-/// contacts chatter and how fast the last one was.
-/// @note  Real-time safe once grown: the first impacts allocate, later ones with no more contacts
-///        do not, if the law keeps its memory as those of the impact room do.
+/// The impact of all contacts that are closed at an instant. From earlier impacts it stores which
+/// contacts chatter, and the closing rate of the last impact.
+/// @note  Real-time safe once grown: the first impacts allocate. Later impacts with no more
+///        contacts do not, if the law reuses its memory as the laws of the impact room do.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 class ContactImpact {
  public:
@@ -89,7 +89,7 @@ class ContactImpact {
   ContactImpact(Law law, const ImpactStepOptions<Scalar>& options)
       : law_(std::move(law)), options_(options) {}
 
-  /// @param rows  of the constraints and of all contacts. Cold: allocates.
+  /// @param rows  count of the constraints and of all contacts. Cold: allocates.
   void prepare(const System& system, Index rows) {
     const Index n = system.size(), gaps = StepSolver<System>::Gaps::count(system);
     mass_.prepare(n, rows);
@@ -116,7 +116,7 @@ class ContactImpact {
     chatter_.forget_all();
     fastest_ = 0;
   }
-  /// Marks the start of a step, to which go_back() returns.
+  /// Marks the start of a step. go_back() returns to it.
   void start_step() noexcept {
     events_.clear();
     changed_ = false;
@@ -134,7 +134,7 @@ class ContactImpact {
     for (Index j = 0; j < v.size(); ++j) sum += gradients(contact, j) * v(j);
     return sum;
   }
-  /// Whether a contact closes faster than rounding alone makes a resting contact seem to close.
+  /// Whether a contact closes faster than the apparent rate of a resting contact from rounding.
   /// @param h  time step [s].
   [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, const VectorX<Scalar>& v,
                                 Index contact, const Scalar& h) const noexcept {
@@ -148,23 +148,24 @@ class ContactImpact {
            -(rate_roundings * std::numeric_limits<Scalar>::epsilon() * scale + rest);
   }
 
-  /// Maps the momentum across the impact. Contacts that chatter come to rest; held contacts that
-  /// separate after it are released.
-  /// @return  false where the mass matrix is singular or a number is not finite.
+  /// Maps the momentum across the impact. Chattering contacts come to rest. Constrained contacts
+  /// that separate after the impact are released.
+  /// @return  false if the mass matrix is singular or a number is not finite.
   // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
   [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
                              Report& report) noexcept;
 
  private:
-  /// A contact rests where in a step it closes by less than this share of the gap tolerance: it
-  /// would take a million steps to leave it.
+  /// A contact rests if it closes in one step by less than this share of the gap tolerance: a
+  /// million steps would be needed to leave the tolerance.
   static constexpr double resting_share = 1e-6;
-  /// Rates within so many roundings of their terms are zero [ε]. Rounding of positions and of the
-  /// solve for the velocity is in them, besides that of the sum. Fewer let contacts at rest collide
-  /// or part, many more overlook slow ones. Other values were not measured.
+  /// Rates within this count of roundings of their terms are zero [ε]. They contain the rounding of
+  /// positions and of the solve for the velocity, and that of the sum. With fewer, contacts at rest
+  /// collide or separate. With many more, slow contacts are missed. Other values were not measured.
   static constexpr int rate_roundings = 256;
-  /// An impact loses energy where more than so many roundings of it are missing [ε]. Fewer take an
-  /// elastic impact for one that loses, and so for chatter. Other values were not measured.
+  /// An impact loses energy if the loss is more than this count of roundings of the energy [ε].
+  /// With fewer, an elastic impact counts as lossy, and therefore as chatter. Other values were not
+  /// measured.
   static constexpr int energy_roundings = 1024;
 
   [[nodiscard]] const ConstrainedMass<Scalar>* factor_mass(const Instant<System>& now) noexcept;
@@ -176,7 +177,8 @@ class ContactImpact {
 
   Law law_;
   ImpactStepOptions<Scalar> options_;
-  ConstrainedMass<Scalar> mass_;  ///< of the system without held contacts, where there are some
+  /// of the system without constrained contacts, if there are such contacts
+  ConstrainedMass<Scalar> mass_;
   ImpactProblem<Scalar> problem_;
   PlasticImpact<Scalar> plastic_;
   ChatterWatch<Scalar> chatter_, earlier_;
@@ -184,14 +186,14 @@ class ContactImpact {
   std::vector<Index> closed_;
   std::vector<char> chatters_;
   VectorX<Scalar> gradient_, momentum_;
-  Scalar fastest_ = 0;  ///< closing rate of the last impact
+  Scalar fastest_ = 0;  ///< largest closing rate of the last impact
   bool changed_ = false, rested_ = false;
 };
 
 // --- implementation ---
 
-/// Mass matrix of the system with its constraints alone, which Legendre's map has just factored
-/// unless contacts are held; null where it is singular.
+/// Mass matrix of the system with its constraints only. Legendre's map has just factored it, unless
+/// contacts are constrained. Null if it is singular.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
     const Instant<System>& now) noexcept {
@@ -201,8 +203,8 @@ const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>:
   return mass_.factor(now.legendre.mass(), now.rows, fixed) ? &mass_ : nullptr;
 }
 
-/// Adds every closed contact to the impact problem, except those that constraints keep from moving;
-/// false where a gap or a gradient is not a number.
+/// Adds each closed contact to the impact problem, except those that constraints prevent from
+/// moving. Returns false if a gap or a gradient is not a number.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::collect(const Instant<System>& now,
                                          const ConstrainedMass<Scalar>& mass,
@@ -221,7 +223,7 @@ bool ContactImpact<System, Law>::collect(const Instant<System>& now,
   return gaps.values.allFinite();
 }
 
-/// Records which contacts close; true when one of them chatters.
+/// Records which contacts close. Returns true if one of them chatters.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const Scalar& time,
                                               bool lost, const Scalar& h) noexcept {
@@ -275,7 +277,7 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   return true;
 }
 
-/// Releases the held contacts that separate after the impact.
+/// Releases the constrained contacts that separate after the impact.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 void ContactImpact<System, Law>::release_thrown(StepSolver<System>& solver,
                                                 const VectorX<Scalar>& momentum) noexcept {

@@ -7,11 +7,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Discrete Lagrangian L_d(q₀, q₁, h) = h L(q_α, (q₁ − q₀)/h, t₀ + α h) with its slopes and the
-/// discrete forces; the step equations read p₀ + left = 0 and p₁ = right.
+/// Discrete Lagrangian L_d(q₀, q₁, h) = h L(q_α, (q₁ − q₀)/h, t₀ + α h) with its derivatives and
+/// the discrete forces. The step equations are p₀ + left = 0 and p₁ = right.
 ///
-/// left = D₁L_d + f⁻ and right = D₂L_d + f⁺ with f⁻ = (1−α) h f and f⁺ = α h f, h/2 on each side
-/// for the midpoint.
+/// left = D₁L_d + f⁻ and right = D₂L_d + f⁺ with f⁻ = (1−α) h f and f⁺ = α h f. For the midpoint,
+/// each side has h/2.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 /// @cite  marsden2001discrete, sections 2.3.1 and 3.2.3 (2.6.1 for the symmetric form)
 template <LagrangianSystemLike System>
@@ -19,9 +19,11 @@ class DiscreteLagrangian {
  public:
   using Scalar = typename System::scalar_type;
 
-  VectorX<Scalar> left, right;    ///< n [N·s]
-  VectorX<Scalar> left_by_step;   ///< ∂left/∂h at fixed ends, L taken as free of t, n [N]
-  VectorX<Scalar> right_by_step;  ///< ∂right/∂h at fixed ends, L taken as free of t, n [N]
+  VectorX<Scalar> left, right;  ///< n [N·s]
+  /// ∂left/∂h at fixed ends, without the dependence of L on t, n [N]
+  VectorX<Scalar> left_by_step;
+  /// ∂right/∂h at fixed ends, without the dependence of L on t, n [N]
+  VectorX<Scalar> right_by_step;
   MatrixX<Scalar> left_by_0, left_by_1;    ///< ∂left/∂q₀, ∂left/∂q₁, n×n
   MatrixX<Scalar> right_by_0, right_by_1;  ///< ∂right/∂q₀, ∂right/∂q₁, n×n
 
@@ -44,7 +46,7 @@ class DiscreteLagrangian {
 
   /// Writes left and right, and the discrete Lagrangian's value.
   /// @param t0  time at q₀ [s].
-  /// @param h   step [s], not zero; negative goes back in time.
+  /// @param h   step [s], not zero; a negative step goes back in time.
   void write_slopes(const System& system, const VectorX<Scalar>& q0, const VectorX<Scalar>& q1,
                     const Scalar& t0, const Scalar& h) noexcept {
     clear_slopes();
@@ -56,7 +58,7 @@ class DiscreteLagrangian {
     });
   }
 
-  /// The same with left_by_1 and left_by_step, which a Newton step needs.
+  /// The same with left_by_1 and left_by_step for a Newton step.
   void write_newton(const System& system, const VectorX<Scalar>& q0, const VectorX<Scalar>& q1,
                     const Scalar& t0, const Scalar& h) noexcept {
     clear_slopes();
@@ -70,7 +72,7 @@ class DiscreteLagrangian {
     });
   }
 
-  /// The same with all four matrices and both slopes by the step.
+  /// The same with all four matrices and both derivatives by the step.
   void write_all(const System& system, const VectorX<Scalar>& q0, const VectorX<Scalar>& q1,
                  const Scalar& t0, const Scalar& h) noexcept {
     clear_slopes();

@@ -8,10 +8,10 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Derivatives of a system's Lagrangian, whichever way the system gives it (concepts.hpp).
+/// Derivatives of a system's Lagrangian, for all forms of a system (concepts.hpp).
 ///
-/// A templated Lagrangian takes n/2 runs for the gradient and about n²/8 for all second
-/// derivatives, in numbers that carry four directions and blocks of four by four.
+/// A templated Lagrangian needs n/2 evaluations for the gradient and about n²/8 for all second
+/// derivatives, in numbers with four directions and blocks of four by four.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <LagrangianSystemLike System>
 class LagrangianEvaluator {
@@ -105,7 +105,7 @@ class LagrangianEvaluator {
 
   // --- automatic differentiation ---
 
-  /// Arguments of a Lagrangian in numbers that differentiate it: k < n is q_k, then come the v.
+  /// Arguments of a Lagrangian in numbers that differentiate it: k < n is q_k, then the v.
   template <typename Carrier>
   struct Arguments {
     VectorX<Carrier> q, v;
@@ -187,7 +187,8 @@ class LagrangianEvaluator {
   MatrixX<Scalar> matrix_;
 };
 
-/// Generalized forces f(q, v, t) of a system with their derivatives; nothing for a system without.
+/// Generalized forces f(q, v, t) of a system with their derivatives. It is empty for a system
+/// without forces.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <SizedSystemLike System>
 class ForceEvaluator {
@@ -248,21 +249,20 @@ class ForceEvaluator {
   VectorX<Number> q_, v_, f_;
 };
 
-/// Which functions of the configuration are meant.
+/// The kind of functions of the configuration.
 enum class LevelKind {
   constraints,  ///< c(q) = 0
   gaps,         ///< ϕ(q) ≥ 0
 };
 
-/// Functions of the configuration alone, constraints c(q) or gaps ϕ(q), with their gradients; none
-/// for a system that has none.
+/// Functions of the configuration only, constraints c(q) or gaps ϕ(q), with their gradients. It is
+/// empty for a system without such functions.
 ///
-/// A system writes `constraints(q, out)` (or `gaps(q, out)`) once for any number type, or gives
-/// values and gradients itself by `write_constraints(q, out)` and
+/// A system writes `constraints(q, out)` (or `gaps(q, out)`) once for any number type. Or it
+/// computes values and gradients itself in `write_constraints(q, out)` and
 /// `write_constraint_gradients(q, out)`, one row per function (`write_gaps`,
-/// `write_gap_gradients`). For derivatives of the step map a system with gradients of its own also
-/// gives `add_constraint_curvature(q, weights, out)`, Σ weights_i ∇²c_i
-/// (`add_gap_curvature`).
+/// `write_gap_gradients`). For derivatives of the step map, a system with its own gradients also
+/// has `add_constraint_curvature(q, weights, out)`, Σ weights_i ∇²c_i (`add_gap_curvature`).
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <SizedSystemLike System, LevelKind Kind>
 class LevelFunctions {
@@ -338,7 +338,7 @@ class LevelFunctions {
   }
 
   /// Adds Σ weights_i ∇²(function i) at q to a matrix, n×n.
-  /// @param weights  at least count() numbers, of which the first ones count.
+  /// @param weights  at least count() numbers; only the first count() are used.
   void add_curvature(const System& system, const VectorX<Scalar>& q, const VectorX<Scalar>& weights,
                      MatrixX<Scalar>& out) noexcept {
     CAROM_EXPECTS(weights.size() >= count(system));
@@ -384,7 +384,7 @@ class LevelFunctions {
     for (Index i = 0; i < q.size(); ++i) numbers(i) = typename Numbers::Scalar(q(i));
   }
 
-  /// One run with the inner directions first..last of q.
+  /// One evaluation with the inner directions first..last of q.
   template <typename Numbers>
   static void run(const System& system, Index first, Index last, Numbers& q,
                   Numbers& out) noexcept {

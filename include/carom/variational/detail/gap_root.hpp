@@ -10,14 +10,24 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Finds the first instant within a step at which a gap closes, along the path on which the step's
-/// own equations end when its length varies.
+/// Finds the first instant within a step at which a gap closes.
 ///
-/// It is Newton's method on the length, kept inside a bracket, with the exact slope Dϕ dq₁/dh. For
-/// a contact that starts closed the next instant at which it closes is sought. A gap that is open
-/// at both ends but shrinks at the first and grows at the second is bounded below by its tangents,
-/// and followed until the bound is above zero or a closed instant is met. That finds every dip of a
-/// gap convex along the path, except dips too shallow for `dip_evaluations` narrowings.
+/// The problem: q₁(s) is the end of a step of length s from the state, by the step's own equations;
+/// ϕ_i are the gaps. Find the least s in (0, span] with ϕ_i(q₁(s)) = 0 for some contact i. For a
+/// contact that is closed at the start, find the next instant at which it closes.
+///
+/// The steps of find_first():
+/// 1. Solve the step of the current length (first: span). Of the contacts that are closed at its
+///    end, select the one whose chord between start and end crosses zero first.
+/// 2. If there is none, search dips: a gap that is open at both ends but decreases at the first and
+///    increases at the second. A convex gap is bounded below by its tangents. The interval is
+///    reduced until this bound is positive or a closed instant is found. All dips of a gap that is
+///    convex along the path are found, except dips that need more than `dip_evaluations`
+///    reductions.
+/// 3. If a contact was found, compute its root by Newton's method on the length inside a bracket,
+///    with the exact derivative Dϕ dq₁/dh. Continue with step 1 at this shorter length.
+/// The search ends when no other contact closes before the current length. It fails if a solve
+/// fails or after 2 × (count of gaps) + 3 rounds.
 template <LagrangianSystemLike System>
 class GapRoot {
  public:
@@ -25,7 +35,7 @@ class GapRoot {
   using State = MechanicalState<Scalar>;
 
   static constexpr int dip_evaluations = 8;    ///< per contact and step.
-  static constexpr int root_evaluations = 80;  ///< bisections alone need 40 for 1e-12.
+  static constexpr int root_evaluations = 80;  ///< bisections only need 40 for 1e-12.
 
   explicit GapRoot(const StepOptions<Scalar>& options = {}) noexcept : solver_(options) {}
 
@@ -43,7 +53,7 @@ class GapRoot {
 
   /// Starts from a solved step of length `span` from `state`.
   /// @param gaps, gradients  at the state.
-  /// @param gap_tolerance    gaps up to this are closed.
+  /// @param gap_tolerance    gaps up to this value are closed.
   void start(const State& state, const Scalar& span, const VectorX<Scalar>& velocity,
              const VectorX<Scalar>& gaps, const MatrixX<Scalar>& gradients,
              const Scalar& gap_tolerance) noexcept {
@@ -62,16 +72,18 @@ class GapRoot {
     }
   }
 
-  /// After start(): a step of length s begins with the impulse s·force added to the momentum.
+  /// After start(): a step of length s begins with the impulse s·force, which is added to the
+  /// momentum.
   /// @param force  [N, N·m], n.
   void push(const VectorX<Scalar>& force) noexcept {
     force_ = force;
     pushes_ = true;
   }
 
-  /// Finds the gap that closes first; leaves the solver at that instant, or else at the end.
+  /// Finds the gap that closes first. Afterwards the solver is at that instant, or at the end if no
+  /// gap closes.
   /// @param tolerance  on the instant [s].
-  /// @param time       written: the instant, after the state's [s].
+  /// @param time       written: the instant, counted from the time of the state [s].
   /// @return  the contact, or −1.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   Index find_first(const System& system, const State& state, const Scalar& tolerance,
@@ -101,30 +113,30 @@ class GapRoot {
 
   [[nodiscard]] int solves() const noexcept { return solves_; }
   [[nodiscard]] int iterations() const noexcept { return iterations_; }
-  /// Whether a solve on the way did not converge.
+  /// Whether a solve did not converge.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:
-  /// Within one of so many parts of the span, the line through the last point is the better guess
-  /// of a step's end, and beyond it the parabola from the start. The guess decides on the work
-  /// alone.
+  /// Within the span divided by this number, the line through the last point is the better guess of
+  /// the step's end. For larger distances it is the parabola from the start. The guess affects only
+  /// the work.
   static constexpr int nearby_parts = 16;
-  /// A root is known where its bracket is down to one of so many parts of the tolerance; mostly
-  /// Newton's step is that small before.
+  /// A root is accurate when its bracket is shorter than the tolerance divided by this number. In
+  /// most cases Newton's step is that small before.
   static constexpr int bracket_parts = 4;
 
   [[nodiscard]] bool starts_closed(Index i) const noexcept {
     return gaps_start_(i) <= gap_tolerance_;
   }
 
-  /// Of the contacts closed where the solver is, the one whose chord crosses zero first.
+  /// Of the contacts that are closed at the current length, the one whose chord crosses zero first.
   [[nodiscard]] Index earliest_closed(Index known) noexcept {
     Index first = -1;
     Scalar earliest = (std::numeric_limits<Scalar>::max)();
     for (Index i = 0; i < gaps_start_.size(); ++i) {
       if (i == known || solver_.holds(i)) continue;
       const Scalar gap = solver_.gaps().values(i);
-      // A contact that closes together with the known one needs no root of its own.
+      // A contact that closes together with the selected one needs no separate root.
       const Scalar limit = starts_closed(i) ? (std::min)(gaps_start_(i), Scalar(0)) - gap_tolerance_
                                             : (known < 0 ? Scalar(0) : -gap_tolerance_);
       if (!(gap < limit)) continue;
@@ -137,7 +149,7 @@ class GapRoot {
   }
 
   /// Solves the step of length s from the state.
-  /// @param roughly  whether one correction of the guess is enough.
+  /// @param roughly  whether one correction of the guess is sufficient.
   bool evaluate(const System& system, const State& state, const Scalar& s,
                 bool roughly = false) noexcept {
     using std::abs;
@@ -166,7 +178,8 @@ class GapRoot {
     return !failed_;
   }
 
-  /// ϕ_i and its rate along the path where the solver is. The exact rate costs a factorisation.
+  /// ϕ_i and its exact rate along the path at the current length. The exact rate costs a
+  /// factorisation.
   void read_exactly(const System& system, const State& state, Index i, Scalar& gap,
                     Scalar& rate) noexcept {
     if (!fresh_) {
@@ -193,14 +206,14 @@ class GapRoot {
     }
   }
 
-  /// Root of ϕ_i in (0, s], with ϕ_i(s) < 0; s in, root out.
+  /// Root of ϕ_i in (0, s] with ϕ_i(s) < 0. On return, s is the root.
   void find_root(const System& system, const State& state, Index i, const Scalar& tolerance,
                  Scalar& s) noexcept {
     using std::abs, std::sqrt;
     const bool closed = starts_closed(i);
     const Scalar start = gaps_start_(i);
     Scalar low = 0, high = s;
-    // The parabola through the start, its rate and the gap at the span's end.
+    // The parabola through the start, its rate and the gap at the end of the span.
     const Scalar b = rates_start_(i) * span_, a = gaps_end_(i) - start - b;
     Scalar x =
         closed ? -b / a : 2 * start / (-b + sqrt((std::max)(b * b - 4 * a * start, Scalar(0))));
@@ -213,13 +226,13 @@ class GapRoot {
       s = x;
       Scalar gap = 0, slope = 0;
       read_gap(system, i, gap, slope);
-      if (closed) {  // without the root at the start: (ϕ − ϕ₀(1 − s/span))/s
+      if (closed) {  // divided by the root at the start: (ϕ − ϕ₀(1 − s/span))/s
         gap = (gap - start * (1 - x / span_)) / x;
         slope = (slope + start / span_ - gap) / x;
       }
       if (gap == Scalar(0) && !rough) return;
       if (!rough) (gap > Scalar(0) ? low : high) = x;
-      // Along the parabola through this point and slope, with the bend of the first one.
+      // Along the parabola with this point and slope and with the curvature of the first parabola.
       const Scalar root = slope * slope - 4 * bend * gap;
       const bool bends = slope < Scalar(0) && root > Scalar(0);
       Scalar next = x - (bends ? 2 * gap / (slope - sqrt(root)) : gap / slope);
@@ -230,20 +243,20 @@ class GapRoot {
     }
   }
 
-  /// A gap open at the start and at the solver's instant that closes in between.
-  /// @param instant  where the solver is; written: an instant at which the gap is closed.
+  /// Finds a gap that is open at the start and at the current length and closes in between.
+  /// @param instant  the current length; written: an instant at which the gap is closed.
   Index find_dip(const System& system, const State& state, Index known, Scalar& instant) noexcept {
     const Scalar end = instant;
     for (Index i = 0; i < gaps_start_.size() && !failed_; ++i) {
       if (i == known || solver_.holds(i) || starts_closed(i)) continue;
-      // A convex gap stays above its tangent.
+      // A convex gap is above its tangent.
       if (!(gaps_start_(i) + rates_start_(i) * end < Scalar(0))) continue;
       if (at_ != end && !evaluate(system, state, end)) return -1;
       Scalar a = 0, b = end, gap_a = gaps_start_(i), rate_a = rates_start_(i);
       Scalar gap_b = 0, rate_b = 0;
       read_exactly(system, state, i, gap_b, rate_b);
       for (int k = 0; k < dip_evaluations && rate_b > Scalar(0); ++k) {
-        // A convex gap is nowhere lower than where its tangents meet.
+        // The minimum of a convex gap is above the intersection of its tangents.
         const Scalar meet = (gap_b - gap_a - rate_b * (b - a)) / (rate_a - rate_b);
         if (gap_a + rate_a * meet >= Scalar(0)) break;
         const Scalar x = a + meet;
@@ -271,7 +284,7 @@ class GapRoot {
   Scalar span_ = 0, at_ = 0, gap_tolerance_ = 0;
   int solves_ = 0, iterations_ = 0;
   bool failed_ = false, fresh_ = false, pushes_ = false;
-  bool read_ = false;  ///< gradients and path_rate_ are those of where the solver is
+  bool read_ = false;  ///< gradients and path_rate_ are those at the current length
 };
 
 }  // namespace CAROM_ABI

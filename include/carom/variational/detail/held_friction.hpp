@@ -13,28 +13,30 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Friction of contacts whose normal impulses are known, by maximal dissipation: the impulses that
-/// take most energy out of a slip,
+/// Friction of contacts with known normal impulses, by maximal dissipation: the impulses that
+/// reduce the energy of a slip most,
 ///
-///   min ½ βᵀW β + uᵀβ  over  ‖β_i‖ ≤ μ_i γ_i,
+///   min ½ βᵀW β + uᵀβ  over  ‖β_i‖ ≤ μ_i γ_i.
 ///
-/// so that a contact sticks (slip u_i + (W β)_i = 0) or slides with β_i against its slip.
+/// Each contact sticks (slip u_i + (W β)_i = 0) or slides with β_i opposite to its slip.
 ///
-/// Block Gauss-Seidel. A contact's step is the projection onto its friction cone in a metric that
-/// holds the normal impulse, which leaves the cone's section at γ_i.
+/// The method is block Gauss-Seidel: each contact in turn is solved with the others fixed. One
+/// contact is a projection onto its friction cone in a metric that fixes the normal impulse; the
+/// result is in the section of the cone at γ_i. The iteration ends when the impulses change by
+/// rounding only, or at the sweep limit.
 /// @cite  moreau1988unilateral
 template <RealScalar Scalar>
 class SlidingProblem {
  public:
   static constexpr int sweep_limit = 1000;
 
-  MatrixX<Scalar> response;  ///< W, 2k×2k [1/kg]; a planar contact's second row is zero.
+  MatrixX<Scalar> response;  ///< W, 2k×2k [1/kg]; the second row of a planar contact is zero.
   VectorX<Scalar> slip;      ///< u without friction, (t₁, t₂) per contact [m/s].
-  VectorX<Scalar> normal;    ///< γ_i [N·s]; negative counts as none.
+  VectorX<Scalar> normal;    ///< γ_i [N·s]; a negative one counts as zero.
   VectorX<Scalar> friction;  ///< μ_i [-], ≥ 0.
-  VectorX<Scalar> impulse;   ///< β [N·s]; start in, result out.
+  VectorX<Scalar> impulse;   ///< β [N·s]; in: start, out: result.
 
-  /// Memory for up to `count` contacts. Cold: allocates.
+  /// Allocates memory for up to `count` contacts. Cold.
   void prepare(Index count) {
     response.setZero(2 * count, 2 * count);
     slip.setZero(2 * count);
@@ -71,7 +73,7 @@ class SlidingProblem {
   }
 
  private:
-  /// Solves one contact with the others held; returns how far its impulse moved.
+  /// Solves one contact with the others fixed. Returns the change of its impulse.
   Scalar relax(Index i, Index count) noexcept {
     using std::abs, std::sqrt;
     const Index t = 2 * i;
@@ -99,22 +101,23 @@ class SlidingProblem {
   }
 };
 
-/// Friction in held contacts, half at the start of a flight and half at its end, as the step
-/// divides the normal impulses: exact while forces and the slip's direction stay, of order 1 where
-/// the slip turns.
+/// Friction in constrained contacts. As the normal impulses, it acts half at the start of a flight
+/// and half at its end. It is exact while the forces and the direction of the slip are constant,
+/// and of order 1 where the direction of the slip changes.
 ///
 ///   p₀ + Tᵀβ + left + Cᵀλ = 0 with β against the slip T(q₁ − q₀)/h,  ‖β_i‖ ≤ μ_i λ_i,
 ///   p₁ = right + Cᵀν + Tᵀβ'   with β' against the slip T v₁,         ‖β'_i‖ ≤ μ_i ν_i.
 ///
-/// A contact that sticks does not creep, as its displacement is what the first line holds at zero.
+/// A sticking contact does not creep, because the first line keeps its displacement at zero.
 template <FrictionalSystemLike System>
 class HeldFriction {
  public:
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
 
-  /// Most rounds until normal and friction impulses settle. It bounds the work: each round leaves a
-  /// share of the error, a large one where friction and normals act on each other much.
+  /// Largest count of rounds until normal and friction impulses converge. It bounds the work. Each
+  /// round reduces the error by a factor, which is near one if friction and normals are strongly
+  /// coupled.
   static constexpr int round_limit = 50;
 
   /// Cold: allocates.
@@ -127,13 +130,13 @@ class HeldFriction {
     for (VectorX<Scalar>* v : {&work_, &force_, &change_}) v->setZero(n);
   }
 
-  /// Force that the friction of this flight amounts to, Tᵀβ/span [N, N·m].
+  /// Force equivalent to the friction of this flight, Tᵀβ/span [N, N·m].
   [[nodiscard]] const VectorX<Scalar>& force() const noexcept { return force_; }
 
-  /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
+  /// Normal impulses of the last solve or finish, in the order of the constrained contacts [N·s].
   [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
 
-  /// Starts a flight, without friction at first.
+  /// Starts a flight. The friction is zero at first.
   void start(const StepSolver<System>& solver) noexcept {
     count_ = Index(solver.held().size());
     problem_.impulse.setZero();
@@ -141,22 +144,23 @@ class HeldFriction {
     moved_ = (std::numeric_limits<Scalar>::max)();
   }
 
-  /// After a solve of the flight: finds the friction of its normal impulses and its slip.
-  /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
-  /// @return  false when the friction has settled, so that the solve stands.
+  /// After a solve of the flight: computes the friction from its normal impulses and its slip.
+  /// @param rubbed  start of the flight; written: its momentum, which is that of the state with
+  ///                friction.
+  /// @return  false if the friction has converged; the solve is then valid.
   [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
                          const Scalar& span, State& rubbed) noexcept;
 
-  /// At the end of a flight: takes momentum out of the slip.
-  /// @param legendre  which has just constrained the momentum.
-  /// @param rows      with which it did: gradients of constraints and held contacts.
+  /// At the end of a flight: applies friction to the momentum against the slip.
+  /// @param legendre  has just constrained the momentum.
+  /// @param rows      the rows of that call: gradients of constraints and constrained contacts.
   void finish(const System& system, const StepSolver<System>& solver,
               const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows, State& state,
               VectorX<Scalar>& velocity) noexcept;
 
  private:
-  /// The push has settled where a round changes it by less than so many roundings [ε]. Fewer would
-  /// iterate on the rounding of its sums.
+  /// The friction has converged if a round changes it by less than this count of roundings [ε].
+  /// With fewer, the rounds would iterate on the rounding of its sums.
   static constexpr int settled_roundings = 16;
 
   void write_tangents(const System& system, const StepSolver<System>& solver,
@@ -171,13 +175,13 @@ class HeldFriction {
       problem_.friction(k) = system.friction(contact);
     }
   }
-  /// Row of the tangents times a vector.
+  /// A row of the tangents times a vector.
   [[nodiscard]] Scalar along(Index row, const Scalar* x) const noexcept {
     Scalar sum = 0;
     for (Index j = 0; j < tangents_.cols(); ++j) sum += tangents_(row, j) * x[j];
     return sum;
   }
-  /// Writes W = T (responses), and the slip without the effect of the friction so far.
+  /// Writes W = T (responses), and the slip without the effect of the current friction.
   void write_response() noexcept {
     for (Index c = 0; c < 2 * count_; ++c) {
       for (Index r = 0; r < 2 * count_; ++r) {
@@ -193,9 +197,9 @@ class HeldFriction {
       for (Index j = 0; j < out.size(); ++j) out(j) += tangents_(r, j) * problem_.impulse(r);
     }
   }
-  /// Solves; true while the push on the momentum, change_, changes by more than rounding. The slip
-  /// is a difference of configurations, and its own rounding may be larger: the rounds also end
-  /// where their changes stop shrinking.
+  /// Solves. Returns true while the change of the momentum, change_, is larger than rounding. The
+  /// slip is a difference of configurations, and its own rounding may be larger. The rounds
+  /// therefore also end when their changes stop decreasing.
   [[nodiscard]] bool solve() noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
@@ -215,7 +219,7 @@ class HeldFriction {
   SlidingProblem<Scalar> problem_;
   MatrixX<Scalar> tangents_, two_, responses_;
   VectorX<Scalar> work_, force_, change_;
-  Scalar moved_ = 0;  ///< by the last solve
+  Scalar moved_ = 0;  ///< change in the last solve
   Index count_ = 0;
 };
 
@@ -223,7 +227,7 @@ namespace detail {
 
 struct NoFriction {};
 
-/// The friction that a system's contacts have, if any.
+/// The friction of a system's contacts, if there is any.
 template <typename System>
 struct FrictionOf {
   using type = NoFriction;
@@ -240,7 +244,7 @@ struct FrictionOf<System> {
 template <FrictionalSystemLike System>
 bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver, const State& state,
                                const Scalar& span, State& rubbed) noexcept {
-  if (Index(solver.held().size()) != count_) {  // some were released: begin anew
+  if (Index(solver.held().size()) != count_) {  // some contacts were released: start again
     start(solver);
     rubbed.momentum = state.momentum;
     return true;
@@ -287,7 +291,7 @@ void HeldFriction<System>::finish(const System& system, const StepSolver<System>
   for (int round = 0; round < round_limit && moving; ++round) {
     moving = solve();
     force_ = change_;
-    mass.apply_inverse(force_);  // the velocity's change, and what the normals add
+    mass.apply_inverse(force_);  // the change of velocity, and the contribution of the normals
     for (Index k = 0; k < count_; ++k) {
       problem_.normal(k) = legendre.multiplier(offset + k) - mass.multiplier(offset + k);
     }

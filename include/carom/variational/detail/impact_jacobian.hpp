@@ -17,14 +17,15 @@ inline namespace CAROM_ABI {
 
 /// Derivative of the momentum after an impact, p⁺ = law(q, p⁻), by q, p⁻ and the restitution.
 ///
-/// The law sees the configuration through the gaps' gradients a_i and the mass matrix M(q), whose
-/// slopes are those of ∂²L/∂q∂v between velocity zero and unit velocities. Under constraints C the
-/// inverse mass is the leading block S of [M Cᵀ; C 0]⁻¹ = [S Bᵀ; B D]. What the constraints'
-/// curvature does to s_i = a_i·S p and ⟨a_i, a_j⟩ = a_i·S a_j is what
+/// The law depends on the configuration through the gradients a_i of the gaps and through the mass
+/// matrix M(q), whose derivatives are those of ∂²L/∂q∂v between velocity zero and unit velocities.
+/// Under constraints C the inverse mass is the leading block S of [M Cᵀ; C 0]⁻¹ = [S Bᵀ; B D]. The
+/// effect of the constraints' curvature on s_i = a_i·S p and ⟨a_i, a_j⟩ = a_i·S a_j is equal to
+/// that of
 ///
 ///     da_i' = da_i − dCᵀ B a_i  and  dp' = dp − dCᵀ B p
 ///
-/// would do without curvature, as dS = −S dM S − S dCᵀ B − Bᵀ dC S.
+/// without curvature, because dS = −S dM S − S dCᵀ B − Bᵀ dC S.
 /// @note  Real-time safe once grown: no allocation, no exception.
 template <LagrangianSystemLike System, DifferentiableImpactLaw<typename System::scalar_type> Law>
 class ImpactJacobian {
@@ -34,7 +35,7 @@ class ImpactJacobian {
   using Outcome = StepLinearizationStatus;
 
   MatrixX<Scalar> by_q, by_p;      ///< ∂p⁺/∂q, ∂p⁺/∂p⁻, n×n
-  VectorX<Scalar> by_restitution;  ///< n, zero for laws without
+  VectorX<Scalar> by_restitution;  ///< n, zero for laws without restitution
 
   explicit ImpactJacobian(const Law& law) : law_(law) {}
 
@@ -64,13 +65,13 @@ class ImpactJacobian {
 
   /// @param before  state at the impact, with the momentum before it.
   /// @param closed  contacts of the impact problem.
-  /// @param rested  whether the impact was resolved plastically instead of by the law.
-  /// @return  linearized, or why there is no derivative.
+  /// @param rested  whether the impact was plastic instead of by the law.
+  /// @return  linearized, or the reason why there is no derivative.
   // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] Outcome evaluate(const System& system, const State& before,
                                  std::span<const Index> closed, bool rested) noexcept;
 
-  /// Contacts, by their place in `closed`, for which the slightest change may change the course.
+  /// Contacts, by their place in `closed`, for which the slightest change may change the sequence.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
     return derivative_.one_sided();
   }
@@ -78,22 +79,23 @@ class ImpactJacobian {
  private:
   using Constraints = LevelFunctions<System, LevelKind::constraints>;
   using Gaps = LevelFunctions<System, LevelKind::gaps>;
-  /// Reflections of an impact whose sequence is followed. Impacts of like masses have a few for
-  /// each contact; the memory is taken once.
+  /// Largest count of recorded reflections of an impact. Impacts of similar masses have a few for
+  /// each contact. The memory is allocated once.
   static constexpr Index sequence_limit = 4096;
 
   [[nodiscard]] bool collect(const System& system, const State& before,
                              std::span<const Index> closed) noexcept;
-  /// Resolves the impact again by the law that did, and linearises it.
+  /// Resolves the impact again by the law that was used, and linearises it.
   template <typename Used>
   [[nodiscard]] Outcome linearize(const VectorX<Scalar>& momentum, Used& law) noexcept;
   void write_mass_slopes(const System& system, const State& before) noexcept;
-  /// Σ of the constraints' second derivatives, weighted by row_weights_, into curvature_.
+  /// Writes Σ of the constraints' second derivatives, weighted by row_weights_, to curvature_.
   void write_bend(const System& system, const VectorX<Scalar>& q) noexcept {
     curvature_.setZero();
     constraints_.add_curvature(system, q, row_weights_, curvature_);
   }
-  /// λ_i/|a_i| of the last impact, summed over its contacts' reactions: into row_weights_.
+  /// Writes λ_i/|a_i| of the last impact, summed over the reactions of its contacts, to
+  /// row_weights_.
   void write_reactions(const Scalar* impulses, Index count) noexcept {
     row_weights_.setZero();
     for (Index i = 0; i < count; ++i) {
@@ -122,7 +124,8 @@ class ImpactJacobian {
 
 // --- implementation ---
 
-/// Fills the impact problem and what its contacts depend on; false where a mass is singular.
+/// Fills the impact problem and the data on which its contacts depend. Returns false if a mass
+/// matrix is singular.
 template <LagrangianSystemLike System, DifferentiableImpactLaw<typename System::scalar_type> Law>
 bool ImpactJacobian<System, Law>::collect(const System& system, const State& before,
                                           std::span<const Index> closed) noexcept {
@@ -208,13 +211,13 @@ StepLinearizationStatus ImpactJacobian<System, Law>::evaluate(const System& syst
   const Outcome status =
       rested ? linearize(before.momentum, plastic_) : linearize(before.momentum, law_);
   if (status != Outcome::linearized) return status;
-  write_bend(system, before.q);  // of what the impulses change
+  write_bend(system, before.q);  // for the change of the impulses
   by_q = curvature_;
   column_.setZero();
   column_.head(n) = before.momentum;
   mass_.solve(column_);
   row_weights_ = column_.tail(rows);
-  write_bend(system, before.q);  // of the momentum before
+  write_bend(system, before.q);  // for the momentum before the impact
   write_mass_slopes(system, before);
   derivative_.set_zero(change_);
   for (Index k = 0; k < n; ++k) {

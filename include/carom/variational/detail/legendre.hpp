@@ -14,14 +14,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Mass matrix of a system under constraints C v = 0: applies the inverse that turns an impulse
-/// into a velocity, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
+/// Mass matrix of a system under constraints C v = 0. It applies the inverse that maps a momentum
+/// to a velocity, v = first block of [M Cᵀ; C 0]⁻¹ (p, 0). It is an InverseMassLike of the impact
+/// room.
 template <RealScalar Scalar>
 class ConstrainedMass {
  public:
   using scalar_type = Scalar;
 
-  /// Grows memory for n coordinates and up to `rows` constraints. Cold: allocates.
+  /// Allocates memory for n coordinates and up to `rows` constraints. Cold.
   void prepare(Index size, Index rows) {
     size_ = size;
     matrix_.setZero(size + rows, size + rows);
@@ -30,7 +31,7 @@ class ConstrainedMass {
   }
 
   /// @param mass       M, n×n.
-  /// @param gradients  C, its first `rows` rows, independent.
+  /// @param gradients  C, its first `rows` rows, linearly independent.
   /// @return  false when the matrix is singular.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   [[nodiscard]] bool factor(const MatrixX<Scalar>& mass, const MatrixX<Scalar>& gradients,
@@ -49,14 +50,15 @@ class ConstrainedMass {
   }
 
   [[nodiscard]] Index size() const noexcept { return size_; }
-  /// How many constraints the last factor() was given.
+  /// Count of constraints of the last factor().
   [[nodiscard]] Index rows() const noexcept { return rows_; }
 
-  /// (v, κ) with M v + Cᵀκ = p, C v = b from (p, b), in place: the first size() + rows() numbers.
+  /// Solves M v + Cᵀκ = p, C v = b for (v, κ) in place: x is (p, b) before and (v, κ) after, in its
+  /// first size() + rows() numbers.
   /// @pre  the last factor() returned true.
   void solve(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
 
-  /// Velocity from a momentum, in place.
+  /// Maps a momentum to a velocity, in place.
   void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
     CAROM_EXPECTS(momentum.size() == size_);
     for (Index i = 0; i < size_; ++i) work_(i) = momentum(i);
@@ -82,14 +84,29 @@ struct ConstraintRows {
   Index count;
 };
 
-/// Maps velocities to momenta, p = ∂L/∂v, and back, and gives the energy p·v − L.
+/// Legendre's map between velocities and momenta, p = ∂L/∂v, its inverse, and the energy p·v − L.
+///
+/// The problem of the inverse: for a given q, p and t, find v and κ with
+///   ∂L/∂v(q, v, t) + Cᵀκ = p,   C v = 0.
+/// Notation: M = ∂²L/∂v∂v, C are the gradients of constraints (none for a free system), κ are the
+/// multipliers; ν = −κ.
+///
+/// The steps of Newton's method:
+/// 1. Evaluate ∂L/∂v and M at v, and factor K = [M Cᵀ; C 0]. If K of an earlier call at the same
+///    (q, t) is known and there are no constraints, use it.
+/// 2. Solve K (δv, κ) = (p − ∂L/∂v, −C v); set v ← v + δv.
+/// 3. Repeat. The second iteration uses the same K, which is sufficient if L is quadratic in v;
+///    from the third on, each iteration factors a new K.
+/// The iteration ends if |δv|, or the predicted next |δv|, is at most 16 ε |v|. If |δv| stops
+/// decreasing, the result is accepted up to 1e4 times this bound. The iteration fails if K is
+/// singular, a number is not finite, or the iteration limit is reached.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <LagrangianSystemLike System>
 class LegendreMap {
  public:
   using Scalar = typename System::scalar_type;
 
-  /// @param rows  most constraint rows that write_velocity will be given. Cold: allocates.
+  /// @param rows  largest count of constraint rows in later calls. Cold: allocates.
   void prepare(const System& system, Index rows = 0) {
     const Index n = system.size();
     lagrangian_.prepare(system);
@@ -107,8 +124,8 @@ class LegendreMap {
     momentum = at_.by_v;
   }
 
-  /// v with ∂L/∂v = p by Newton, exact after one iteration where L is quadratic in v.
-  /// @param v  start in, result out.
+  /// v with ∂L/∂v = p by Newton's method, exact after one iteration if L is quadratic in v.
+  /// @param v  in: start, out: result.
   /// @return  false when the mass matrix ∂²L/∂v∂v is singular or a number is not finite.
   [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
                                     const VectorX<Scalar>& momentum, const Scalar& t,
@@ -116,7 +133,7 @@ class LegendreMap {
     return solve(system, q, momentum, t, {at_.by_vv, 0}, v);
   }
 
-  /// The same for a motion held by constraints: adds Cᵀν to p so that C v = 0.
+  /// The same under constraints: adds Cᵀν to p such that C v = 0.
   /// @param rows  C.
   [[nodiscard]] bool constrain(const System& system, const VectorX<Scalar>& q, const Scalar& t,
                                const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v,
@@ -134,9 +151,9 @@ class LegendreMap {
     return at_.by_v.dot(v) - at_.value;
   }
 
-  /// M = ∂²L/∂v∂v where the last write_velocity or constrain ended.
+  /// M = ∂²L/∂v∂v at the result of the last write_velocity or constrain.
   [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
-  /// The same, factored together with the rows of that call.
+  /// The same matrix, factored together with the rows of that call.
   [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
 
   /// ν of the last constrain: Cᵀν was added to the momentum.
@@ -145,17 +162,16 @@ class LegendreMap {
   }
 
  private:
-  /// A correction of no more than so many roundings of the largest velocity is none [ε].
+  /// A correction of at most this count of roundings of the largest velocity counts as zero [ε].
   static constexpr int enough_roundings = 16;
-  /// Most corrections. Newton's method converges in far fewer, or not at all.
+  /// Largest count of corrections. Newton's method converges in far fewer, or not at all.
   static constexpr int iteration_limit = 30;
-  /// Corrections that do not shrink have met rounding, which the condition of the mass matrix
-  /// magnifies: up to so many times what is enough they are accepted, 4e-11 in double. More accepts
-  /// iterates that do not converge. Other values were not measured.
+  /// If corrections stop decreasing, they have reached rounding, which the condition of the mass
+  /// matrix amplifies. They are accepted up to this multiple of the bound, 4e-11 in double. A
+  /// larger multiple accepts iterates that do not converge. Other values were not measured.
   static constexpr double stalled_targets = 1e4;
 
-  /// The first two iterations share a matrix, also with an earlier call at the same place, which
-  /// suffices where L is quadratic in v. From the third on, each iteration has its own.
+  /// Newton's method as described above. Returns false if it fails.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
@@ -182,7 +198,7 @@ class LegendreMap {
         largest = (std::max)(largest, Scalar(abs(v(i))));
         if (!(change_(i) - change_(i) == Scalar(0))) return false;
       }
-      // The next correction is smaller than this one by the factor size/before, or by more.
+      // The next correction is smaller than this one at least by the factor size/before.
       const Scalar ahead = iteration == 0 ? size : size * (size / before);
       if (size <= enough * largest || ahead <= enough * largest) {
         factored_ = rows.count == 0;
@@ -197,7 +213,7 @@ class LegendreMap {
     return false;
   }
 
-  /// Writes what the velocity misses, (p − ∂L/∂v, −C v), into change_.
+  /// Writes the residual of the velocity, (p − ∂L/∂v, −C v), to change_.
   void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
                       const VectorX<Scalar>& v) noexcept {
     const Index n = at_.by_v.size();
@@ -212,14 +228,15 @@ class LegendreMap {
   LagrangianDerivatives<Scalar> at_;
   VectorX<Scalar> change_;
   ConstrainedMass<Scalar> mass_;
-  bool factored_ = false;  ///< whether mass_ is factored without rows at the place that follows
+  /// whether mass_ is factored without rows at the place q_factored_, t_factored_
+  bool factored_ = false;
   VectorX<Scalar> q_factored_;
   Scalar t_factored_ = 0;
 };
 
 namespace detail {
 
-/// What is wrong with the length or the entries of a system's vector, or nothing.
+/// The fault of the length or the entries of a system's vector; empty if there is none.
 template <LagrangianSystemLike System>
 [[nodiscard]] Fault coordinate_fault(const System& system, const char* name,
                                      const VectorX<typename System::scalar_type>& vector) {
@@ -230,7 +247,7 @@ template <LagrangianSystemLike System>
   return finite_fault(name, vector);
 }
 
-/// What is wrong with a state of a system, or nothing.
+/// The fault of a state of a system; empty if there is none.
 template <LagrangianSystemLike System>
 [[nodiscard]] Fault state_fault(const System& system,
                                 const MechanicalState<typename System::scalar_type>& state) {

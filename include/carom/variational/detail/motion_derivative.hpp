@@ -13,11 +13,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How a state within a step moves with m parameters.
+/// Derivatives of a state within a step by m parameters.
 template <RealScalar Scalar>
 struct StateTangent {
   MatrixX<Scalar> q, p;  ///< ∂q, ∂p, n×m
-  VectorX<Scalar> rest;  ///< ∂(what is left of the step) [s], m
+  VectorX<Scalar> rest;  ///< ∂(remaining time of the step) [s], m
 
   /// Cold: allocates.
   void prepare(Index size, Index parameters) {
@@ -30,7 +30,7 @@ struct StateTangent {
 namespace detail {
 
 /// Adds the second derivatives of constraints and held contacts, weighted by row.
-/// @param gap_weights  room for a number per gap.
+/// @param gap_weights  scratch for one number per gap.
 template <LagrangianSystemLike System>
 void add_row_curvature(const System& system, StepSolver<System>& solver,
                        const VectorX<typename System::scalar_type>& q,
@@ -53,7 +53,7 @@ void hold_only(StepSolver<System>& solver, std::span<const Index> held) noexcept
 
 }  // namespace detail
 
-/// Moves a tangent through what happens to a state in no time, but for impacts: projections of the
+/// Moves a tangent through the instantaneous changes of a state except impacts: projections of the
 /// momentum, and small changes of the time.
 /// @note  Real-time safe once prepared: no allocation, no exception.
 template <LagrangianSystemLike System>
@@ -81,35 +81,36 @@ class MotionDerivative {
     multipliers_.setZero(rows);
   }
 
-  /// The momentum loses what it has across constraints and held contacts: C v = 0, p = ∂L/∂v.
+  /// The part of the momentum across constraints and constrained contacts is removed: C v = 0,
+  /// p = ∂L/∂v.
   [[nodiscard]] Outcome project(const System& system, std::span<const Index> held, const State& now,
                                 Tangent& tangent) noexcept;
 
-  /// Moves a state by the time dt of each parameter: dq = v dt, dp = (∂L/∂q + f) dt, where no
-  /// constraint and no held contact acts.
+  /// Moves a state by the time dt of each parameter: dq = v dt, dp = (∂L/∂q + f) dt. It is for
+  /// states without constraints and constrained contacts.
   [[nodiscard]] Outcome shift(const System& system, const State& now, const VectorX<Scalar>& times,
                               Tangent& tangent) noexcept;
 
-  /// Writes the velocity at a state without constraints into velocity().
+  /// Writes the velocity at a state without constraints to velocity().
   [[nodiscard]] Outcome move_freely(const System& system, const State& now) noexcept {
     solver_.release_all();
     if (solver_.rows(system) > 0) return Outcome::boundary;
     return write_motion(system, now);
   }
-  /// Where the last move_freely() or shift() was [m/s, rad/s].
+  /// The velocity at the last move_freely() or shift() [m/s, rad/s].
   [[nodiscard]] const VectorX<Scalar>& velocity() const noexcept { return velocity_; }
 
  private:
-  /// Writes velocity_ with C v = 0 and the Lagrangian there; column_ becomes (v, κ) with
-  /// ∂L/∂v = p − Cᵀκ, and mass_ holds the factors of [M Cᵀ; C 0].
+  /// Writes velocity_ with C v = 0 and the Lagrangian there. column_ becomes (v, κ) with
+  /// ∂L/∂v = p − Cᵀκ, and mass_ the factors of [M Cᵀ; C 0].
   [[nodiscard]] Outcome write_motion(const System& system, const State& now) noexcept;
-  /// Writes second derivatives weighted by multipliers_ into curvature_.
+  /// Writes second derivatives weighted by multipliers_ to curvature_.
   void write_curvature(const System& system, const VectorX<Scalar>& q) noexcept {
     curvature_.setZero();
     detail::add_row_curvature(system, solver_, q, multipliers_, weights_, curvature_);
   }
 
-  StepSolver<System> solver_;  ///< for its constraints and held contacts
+  StepSolver<System> solver_;  ///< for its constraints and constrained contacts
   LagrangianEvaluator<System> lagrangian_;
   ForceEvaluator<System> force_;
   ConstrainedMass<Scalar> mass_;
@@ -135,7 +136,7 @@ StepLinearizationStatus MotionDerivative<System>::write_motion(const System& sys
   velocity_ = column_.head(n);
   earlier_ = at_.by_vv;
   lagrangian_.write_curvature(system, now.q, velocity_, now.time, at_);
-  // Rounding of a mass matrix that does not depend on the velocity is far below this.
+  // The rounding of a mass matrix that does not depend on the velocity is far below this.
   const Scalar some = sqrt(std::numeric_limits<Scalar>::epsilon()) * earlier_.cwiseAbs().maxCoeff();
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) {
@@ -146,7 +147,7 @@ StepLinearizationStatus MotionDerivative<System>::write_motion(const System& sys
   return Outcome::linearized;
 }
 
-/// ∂L/∂v + Cᵀκ = p and C v = 0, differentiated.
+/// Differentiates ∂L/∂v + Cᵀκ = p and C v = 0.
 template <LagrangianSystemLike System>
 StepLinearizationStatus MotionDerivative<System>::project(const System& system,
                                                           std::span<const Index> held,
@@ -214,9 +215,10 @@ StepLinearizationStatus MotionDerivative<System>::shift(const System& system, co
 
 /// Moves a tangent through flights.
 ///
-/// A flight of length s obeys p₀ + left(q₀, q₁, s) + C₀ᵀλ = 0, c(q₁) = 0, p₁ = right(q₀, q₁, s).
-/// By the implicit function theorem its end moves with (q₀, p₀) and with s, and s moves so that
-/// the gap that ends it stays zero: ds = −Dϕ dq₁|ₛ/(Dϕ ∂q₁/∂s). See docs/derivations/saltation.md.
+/// A flight of length s satisfies p₀ + left(q₀, q₁, s) + C₀ᵀλ = 0, c(q₁) = 0, p₁ = right(q₀, q₁,
+/// s). By the implicit function theorem, its end is a function of (q₀, p₀) and of s. s changes such
+/// that the gap that ends the flight stays zero: ds = −Dϕ dq₁|ₛ/(Dϕ ∂q₁/∂s). See
+/// docs/derivations/saltation.md.
 /// @note  Real-time safe once prepared: no allocation, no exception.
 template <LagrangianSystemLike System>
 class FlightDerivative {
@@ -227,7 +229,7 @@ class FlightDerivative {
   using Tangent = StateTangent<Scalar>;
   using Outcome = StepLinearizationStatus;
 
-  /// @param gap_tolerance  gaps up to this are closed [unit of the gaps].
+  /// @param gap_tolerance  gaps up to this value are closed [unit of the gaps].
   FlightDerivative(const StepOptions<Scalar>& options, const Scalar& gap_tolerance) noexcept
       : solver_(options), gap_tolerance_(gap_tolerance) {}
 
@@ -245,26 +247,26 @@ class FlightDerivative {
     weights_.setZero(StepSolver<System>::Gaps::count(system));
   }
 
-  /// A flight as it was taken.
+  /// The data of a flight.
   struct Flight {
     const Event& event;
     std::span<const Index> held;
     const State& start;
     const VectorX<Scalar>& end;  ///< configuration at its end
   };
-  /// Carries the tangent through a flight.
-  /// @param moving  whether the time of its start moves with the parameters.
+  /// Moves the tangent through a flight.
+  /// @param moving  whether the time of its start depends on the parameters.
   [[nodiscard]] Outcome fly(const System& system, const Flight& flight, bool moving,
                             Tangent& tangent) noexcept;
-  /// Whether the gap that ended the last flight was just closed at its start, to tolerance.
+  /// Whether the gap that ended the last flight was closed at its start, within the tolerance.
   [[nodiscard]] bool started_closed() const noexcept { return started_closed_; }
 
  private:
-  /// Whether the equations of the flight that was solved contain the time.
+  /// Whether the equations of the solved flight depend on the time.
   [[nodiscard]] bool depends_on_time(const System& system, const State& now,
                                      const Scalar& span) noexcept {
-    // A share of the span that is no simple fraction: two instants at which a drive that repeats
-    // itself is not the same.
+    // A share of the span that is not a simple fraction: a periodic drive is different at the two
+    // instants.
     constexpr double elsewhere = 0.6180339887498949;
     auto& action = solver_.action();
     action.write_slopes(system, now.q, solver_.q_next(), now.time, span);
@@ -274,18 +276,18 @@ class FlightDerivative {
     return action.left != earlier_left_ || action.right != earlier_right_;
   }
 
-  /// Writes how the end of the solved flight moves with its length, q₁ and λ into by_span_, p₁ into
+  /// Writes the derivatives by the length of the solved flight: of q₁ and λ to by_span_, of p₁ to
   /// momentum_by_span_.
   void write_span_slopes(Index rows) noexcept;
-  /// What it takes to move the length of a flight that a gap ends.
+  /// The data for the change of the length of a flight that a gap ends.
   struct Closing {
-    Scalar rate = 0;         ///< of the gap with the length of the flight
-    Scalar start_share = 0;  ///< of the change of the gap at the start that is left at the end
-    Scalar span_share = 0;   ///< what a longer flight, had it not ended, adds to the gap at the end
+    Scalar rate = 0;         ///< of the gap, by the length of the flight
+    Scalar start_share = 0;  ///< remaining share at the end of the change of the gap at the start
+    Scalar span_share = 0;  ///< change of the gap at the end for a longer flight that had not ended
   };
   [[nodiscard]] Outcome write_closing(const System& system, const Event& event, const State& now,
                                       Closing& closing) noexcept;
-  /// Writes (dq₁, dλ) of a column at fixed length into column_.
+  /// Writes (dq₁, dλ) of a column at fixed length to column_.
   void write_end(Index c, const Tangent& tangent) noexcept;
 
   StepSolver<System> solver_;
@@ -313,8 +315,9 @@ void FlightDerivative<System>::write_span_slopes(Index rows) noexcept {
   }
 }
 
-/// The search ends at the length s at which ϕ(q₁) = 0, or ϕ₀ (1 − s/whole) for a contact that was
-/// closed at the start. Where ϕ₀ is zero to tolerance it stays so on the side that counts.
+/// The search ends at the length s with ϕ(q₁) = 0, or with ϕ(q₁) = ϕ₀ (1 − s/whole) for a contact
+/// that was closed at the start. If ϕ₀ is zero within the tolerance, it stays zero on the relevant
+/// side.
 template <LagrangianSystemLike System>
 StepLinearizationStatus FlightDerivative<System>::write_closing(const System& system,
                                                                 const Event& event,

@@ -14,11 +14,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Moves a configuration out of overlap: Newton on ϕ(q) ≥ 0, every correction the shortest in the
-/// mass metric that opens all linearised gaps, argmin ½ dqᵀM dq with ϕ + Dϕ dq ≥ 0.
+/// Moves a configuration out of overlap by Newton's method on ϕ(q) ≥ 0. Each correction is the
+/// shortest in the mass metric that opens all linearised gaps, argmin ½ dqᵀM dq with ϕ + Dϕ dq ≥ 0.
 ///
-/// The corrections obey the constraints' gradients; what the constraints' curvature leaves is
-/// restored by the next step. The metric is that of the first configuration.
+/// The corrections satisfy the constraints' gradients. The error from the constraints' curvature is
+/// removed by the next step. The metric is that of the first configuration.
 /// @note  Real-time safe once grown: the first calls allocate and may throw, later ones do not.
 template <LagrangianSystemLike System>
 class OverlapProjection {
@@ -27,8 +27,8 @@ class OverlapProjection {
   using Constraints = LevelFunctions<System, LevelKind::constraints>;
   using Gaps = LevelFunctions<System, LevelKind::gaps>;
 
-  /// Most corrections, which bounds the work: Newton's method takes a few, and more where opening
-  /// one gap closes another.
+  /// Largest count of corrections, which bounds the work. Newton's method needs a few, and more if
+  /// the opening of one gap closes another.
   static constexpr int iteration_limit = 50;
 
   /// Cold: allocates.
@@ -55,9 +55,9 @@ class OverlapProjection {
 
   /// Moves q until no gap is below −tolerance.
   /// @param time       of the mass matrix [s].
-  /// @param tolerance  overlap that may stay [unit of the gaps], > 0.
-  /// @return  residual: the overlap left; no_progress where the mass matrix is singular or no
-  ///          motion opens all gaps, then q is the last one met.
+  /// @param tolerance  permitted overlap [unit of the gaps], > 0.
+  /// @return  residual: the remaining overlap. no_progress if the mass matrix is singular or no
+  ///          motion opens all gaps; q is then the last iterate.
   SolveReport<Scalar> project_out(const System& system, const Scalar& time, const Scalar& tolerance,
                                   VectorX<Scalar>& q) noexcept;
 
@@ -71,7 +71,8 @@ class OverlapProjection {
     return mass_.factor(legendre_.mass(), constraints_.gradients, constraints_.values.size());
   }
 
-  /// Shortest correction that opens all linearised gaps; false where a gap has no gradient.
+  /// Shortest correction that opens all linearised gaps. Returns false if the gradient of a gap is
+  /// zero.
   [[nodiscard]] bool write_change() noexcept {
     const Index count = gaps_.values.size();
     problem_.reset(gradient_.size());
@@ -84,7 +85,7 @@ class OverlapProjection {
     }
     problem_.prepare();
     problem_.write_gram(gram_);
-    for (Index i = 0; i < count; ++i) {  // of contacts with the same normal the first one acts
+    for (Index i = 0; i < count; ++i) {  // of contacts with the same normal, only the first acts
       const Index twin = problem_.merged_into(i);
       if (twin < 0) continue;
       levels_(twin) = (std::min)(levels_(twin), levels_(i));

@@ -20,8 +20,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Guesses where a flight ends, q₁ ≈ q + h v + ½ h² a, with the acceleration of the flight before
-/// if the state continues that flight, and a = 0 if not.
+/// Guesses the end of a flight, q₁ ≈ q + h v + ½ h² a. The acceleration a is that of the flight
+/// before if the state continues that flight, otherwise a = 0.
 /// @note  Real-time safe once prepared: no allocation, no exception.
 template <RealScalar Scalar>
 class FlightGuess {
@@ -35,7 +35,7 @@ class FlightGuess {
     span_ = 0;
   }
 
-  /// Remembers a flight: its velocity at the start [m/s, rad/s], its end, its span [s].
+  /// Stores a flight: its velocity at the start [m/s, rad/s], its end, its span [s].
   void remember(const VectorX<Scalar>& velocity, const State& end, const Scalar& span) noexcept {
     velocity_ = velocity;
     end_ = end;
@@ -58,25 +58,25 @@ class FlightGuess {
   Scalar span_ = 0;
 };
 
-/// Phases of a step with impacts; StepMachine draws how they follow each other.
+/// Phases of a step with impacts. The diagram at StepMachine shows their order.
 enum class StepPhase {
-  measure,   ///< Velocity and gaps of the state: whether a contact strikes or the step is done.
+  measure,   ///< Velocity and gaps of the state: whether a contact strikes or the step is finished.
   strike,    ///< The impact of all closed contacts.
-  predict,   ///< A flight over what is left of the step begins.
-  solve,     ///< The flight's equations, with the contacts that are held.
-  rub,       ///< Friction of the held contacts.
-  release,   ///< Held contacts that pull are released, one at a time.
-  hold,      ///< Closed contacts that rest, and that the flight would press in, are held.
+  predict,   ///< A flight over the remaining part of the step begins.
+  solve,     ///< The equations of the flight, with the constrained contacts.
+  rub,       ///< Friction of the constrained contacts.
+  release,   ///< Constrained contacts that pull are released, one at a time.
+  hold,      ///< Closed contacts that rest, and that the flight would press, are constrained.
   search,    ///< The first instant of the flight at which a gap closes.
-  shorten,   ///< A released contact sinks in: it is held again, the flight is made half as long.
+  shorten,   ///< A released contact penetrates: it is constrained again, and the flight is halved.
   accept,    ///< The state moves to the end of the flight.
-  land,      ///< Its momentum is completed by what holds it: constraints, held contacts, friction.
+  land,      ///< Its momentum is completed: constraints, constrained contacts, friction.
   finished,  ///< The step is done.
   failed,    ///< An equation has no solution or a number is not finite.
 };
 
-/// Takes a mechanical state through one step with impacts, flight by flight. Each phase is one
-/// function below, which returns the phase that follows; run() is the loop.
+/// Advances a mechanical state by one step with impacts, flight by flight. Each phase is one
+/// function below, which returns the next phase; run() is the loop.
 ///
 ///     start ──► measure ──(nothing is left of the step)──────────────────► finished
 ///                │ ▲ ▲ ▲
@@ -96,8 +96,8 @@ enum class StepPhase {
 ///                                              ├──(a gap closes)──► strike
 ///                                              └──(a shortened flight ends)──► measure
 ///
-/// From measure, strike, solve, search and land a step may fail; from strike also because of
-/// ImpactStepOptions::event_limit, and from hold after too many flights between two impacts.
+/// A step may fail in measure, strike, solve, search and land. It also fails in strike after
+/// ImpactStepOptions::event_limit impacts, and in hold after too many flights between two impacts.
 /// @note  Real-time safe once grown: no allocation, no exception. The first impacts grow the
 ///        ImpactProblem and the law; later ones with no more contacts do not.
 /// @cite  seghete2014propagative, section VI, eq. (30)
@@ -108,26 +108,27 @@ class StepMachine {
   using State = MechanicalState<Scalar>;
   using Report = ImpactStepReport<Scalar>;
 
-  /// A contact that was released is not held again once a flight is this share of what is left of
-  /// the step [-]: twenty halvings, which no motion that is followed well needs. A larger share
-  /// lets contacts that push at first sink in; a smaller one costs a solve per halving.
+  /// A released contact is not constrained again if the flight is this share of the remaining part
+  /// of the step [-]: twenty halvings, which no accurately computed motion needs. With a larger
+  /// share, contacts that push at first penetrate. A smaller one costs a solve per halving.
   static constexpr Scalar shortest_share = Scalar(1e-6);
 
   /// Cold: allocates.
   StepMachine(System system, Law law, const ImpactStepOptions<Scalar>& options);
 
-  /// Marks the start of a step, to which go_back() returns.
+  /// Marks the start of a step. go_back() returns to it.
   void start_step() noexcept;
-  /// Returns to the start of the step; the caller resets the state.
+  /// Returns to the start of the step. The caller restores the state.
   void go_back() noexcept;
 
-  /// Advances a state by h > 0 [s], a step or a part of it.
-  /// @return  false where that failed: report.status says why, the state is where it was met.
+  /// Advances a state by h > 0 [s], a step or a part of a step.
+  /// @return  false if that failed: report.status is the reason, and the state is that of the
+  ///          failure.
   // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool run(State& state, const Scalar& h, Report& report) noexcept;
 
-  /// Writes velocity() of the state along its constraints and held contacts; what its momentum has
-  /// across them is removed.
+  /// Writes velocity() of the state along its constraints and constrained contacts. The part of the
+  /// momentum across them is removed.
   /// @return  false where the mass matrix is singular.
   [[nodiscard]] bool write_motion(State& state) noexcept;
   [[nodiscard]] const VectorX<Scalar>& velocity() const noexcept { return velocity_; }
@@ -145,7 +146,8 @@ class StepMachine {
   [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept { return held_impulses_; }
   [[nodiscard]] const Law& law() const noexcept { return impact_.law(); }
   [[nodiscard]] const ImpactStepOptions<Scalar>& options() const noexcept { return options_; }
-  /// Keeps a record of what follows, until it is given none. The record is the caller's.
+  /// Records all events in `record`, until it is called with nullptr. The record belongs to the
+  /// caller.
   void keep(StepRecord<Scalar>* record) noexcept { record_ = record; }
   void restart() noexcept {
     root_.solver().release_all();
@@ -155,17 +157,17 @@ class StepMachine {
  private:
   static constexpr bool rubs = FrictionalSystemLike<System>;
 
-  /// What the phases of one run share.
+  /// The common data of the phases of one run.
   struct Run {
     State& state;
     Report& report;
-    Scalar step;         ///< to be taken [s]
-    Scalar elapsed = 0;  ///< of the step, up to the state [s]
-    Scalar share = 1;    ///< of what is left of the step that the next flight is to take [-]
+    Scalar step;         ///< length of the step [s]
+    Scalar elapsed = 0;  ///< time from the start of the step to the state [s]
+    Scalar share = 1;    ///< share of the remaining part of the step for the next flight [-]
     Scalar span = 0;     ///< of the flight [s]
-    Scalar end = 0;      ///< when it ends, after the state [s]
-    Index closing = -1;  ///< the contact that ends it, −1 where none does
-    Index retries = 0;   ///< flights begun anew since the last impact
+    Scalar end = 0;      ///< end of the flight, counted from the time of the state [s]
+    Index closing = -1;  ///< the contact that ends it, −1 if there is none
+    Index retries = 0;   ///< repeated flights since the last impact
     int rounds = 0;      ///< of friction in the flight's equations
     bool last = false;   ///< the flight ends the step
   };
@@ -189,13 +191,13 @@ class StepMachine {
     return StepPhase::failed;
   }
 
-  /// Writes an event down where a record is kept.
+  /// Records an event if there is a record.
   void note(const StepEvent<Scalar>& event, const State& state, const VectorX<Scalar>& momentum,
             std::span<const Index> contacts) noexcept {
     if (record_ != nullptr) record_->add(event, state.q, momentum, contacts);
   }
   [[nodiscard]] bool rests(const Run& run, Index contact, const Scalar& end_gap) const noexcept;
-  /// Adds what impulse_of(k) says of the k-th held contact.
+  /// Adds impulse_of(k) to the impulse of the k-th constrained contact.
   template <typename ImpulseOf>
   void add_held_impulses(const ImpulseOf& impulse_of) noexcept {
     Index k = 0;
@@ -264,7 +266,7 @@ void StepMachine<System, Law>::go_back() noexcept {
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool StepMachine<System, Law>::run(State& state, const Scalar& h, Report& report) noexcept {
   Run run{state, report, h};
-  report.status = SolveStatus::no_progress;  // where a phase fails and sets no status
+  report.status = SolveStatus::no_progress;  // if a phase fails and sets no status
   StepPhase phase = StepPhase::measure;
   note({.kind = StepEventKind::begin, .time = state.time, .span = h}, state, state.momentum, {});
   while (phase != StepPhase::finished && phase != StepPhase::failed) phase = next(phase, run);
@@ -372,13 +374,14 @@ StepPhase StepMachine<System, Law>::rub(Run& run) noexcept {
   return StepPhase::release;
 }
 
-/// Releases the contact that pulls most, and only once friction, which shares the load, settles.
+/// Releases the contact with the largest pull, and only after friction, which shares the load, has
+/// converged.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::release(Run& run) noexcept {
   const Index contact = root_.solver().release_pulling(system_);
   if (contact < 0) return StepPhase::hold;
   released_[std::size_t(contact)] = 1;
-  run.rounds = 0;  // friction_.rub() sees that a contact is missing and begins anew
+  run.rounds = 0;  // friction_.rub() detects the missing contact and starts again
   return StepPhase::solve;
 }
 
@@ -396,15 +399,15 @@ StepPhase StepMachine<System, Law>::hold(Run& run) noexcept {
     any = true;
   }
   if (!any) return StepPhase::search;
-  // Every contact may be held twice, and a few once more; beyond that contacts are held and
-  // released in a circle. The limit bounds the work.
+  // Each contact may be constrained twice, and a few once more. Beyond this count, contacts are
+  // constrained and released in a cycle. The limit bounds the work.
   constexpr Index holds_per_contact = 2, further_holds = 4;
   if (++run.retries > holds_per_contact * gaps_now_.size() + further_holds)
     return fail(run, SolveStatus::iteration_limit);
   return StepPhase::measure;
 }
 
-/// Whether a closed contact that is not held would be pressed in so soon that it rests.
+/// Whether a closed contact that is not constrained would be pressed so soon that it rests.
 /// @param end_gap  its gap at the end of the flight.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool StepMachine<System, Law>::rests(const Run& run, Index contact,
@@ -419,7 +422,7 @@ bool StepMachine<System, Law>::rests(const Run& run, Index contact,
     using std::abs;
     scale += abs(gradients_now_(contact, j) * run.state.q(j));
   }
-  // A gap that shrinks by less than so many roundings of its terms is not pressed.
+  // A gap that decreases by less than this count of roundings of its terms is not pressed.
   constexpr int roundings = 64;
   if (!(end < -roundings * std::numeric_limits<Scalar>::epsilon() * scale)) return false;
   // The parabola with this rate and end returns to its start after `flight`.
@@ -438,7 +441,8 @@ StepPhase StepMachine<System, Law>::search(Run& run) noexcept {
   return sinks && run.share > shortest_share ? StepPhase::shorten : StepPhase::accept;
 }
 
-/// A contact that pulls over the whole flight but sinks in pushes at first: it is held for a while.
+/// A contact that pulls over the whole flight but penetrates must push at first: it is constrained
+/// for a part of the flight.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::shorten(Run& run) noexcept {
   for (std::size_t i = 0; i < released_.size(); ++i) {
@@ -472,7 +476,8 @@ StepPhase StepMachine<System, Law>::accept(Run& run) noexcept {
   return run.last && solver.rows(system_) == 0 ? StepPhase::finished : StepPhase::land;
 }
 
-/// Held contacts press half at the start of a flight, which accept() adds, and half at its end.
+/// Constrained contacts press half at the start of a flight, which accept() adds, and half at its
+/// end.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::land(Run& run) noexcept {
   if (!write_motion(run.state)) return StepPhase::failed;

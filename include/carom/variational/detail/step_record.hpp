@@ -10,42 +10,43 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What StepMachine did with a state.
+/// The kinds of events in a step of StepMachine.
 enum class StepEventKind {
-  begin,    ///< A run began: a step, or one of the parts of a step that was halved.
-  project,  ///< The momentum lost what it had across constraints and held contacts.
+  begin,    ///< A run began: a step, or one of the parts of a halved step.
+  project,  ///< The part of the momentum across constraints and constrained contacts was removed.
   flight,   ///< The step's equations were solved over a span.
   impact,   ///< The impact law mapped the momentum.
-  cut,      ///< The run ended an instant early, which is too short for a flight.
+  cut,      ///< The run ended early, because the remaining time is too short for a flight.
 };
 
-/// One of the things that StepMachine did with a state.
+/// One event of StepMachine.
 template <RealScalar Scalar>
 struct StepEvent {
   StepEventKind kind = StepEventKind::begin;
   Scalar time = 0;      ///< at its start [s]
   Scalar span = 0;      ///< of a flight, or of the run that begins [s]
   Scalar whole = 0;     ///< span that a flight had before a gap closed [s]
-  Scalar share = 1;     ///< of what was left of the run that `whole` is [-]
-  Index closing = -1;   ///< contact whose gap ended a flight, −1 where none did
-  bool rested = false;  ///< the impact was resolved plastically, because of chatter
-  Index first = 0;      ///< where its contacts start in the record's list
-  Index count = 0;      ///< held contacts of a projection or a flight, closed ones of an impact
+  Scalar share = 1;     ///< share of the remaining part of the run that `whole` is [-]
+  Index closing = -1;   ///< contact whose gap ended a flight, −1 if there is none
+  bool rested = false;  ///< the impact was plastic, because of chatter
+  Index first = 0;      ///< start of its contacts in the list of the record
+  /// constrained contacts of a projection or a flight, closed contacts of an impact
+  Index count = 0;
 };
 
-/// Events of a step in order, each with the state at its start, for the derivative of the step.
-/// Memory is fixed: a step with more events leaves the record incomplete().
+/// Events of a step in their order, each with the state at its start, for the derivative of the
+/// step. The memory is fixed: a step with more events makes the record incomplete().
 template <RealScalar Scalar>
 class StepRecord {
  public:
   using State = MechanicalState<Scalar>;
   using Event = StepEvent<Scalar>;
 
-  /// Contacts that there is room for, for each event: most events have one or none.
+  /// Reserved contacts per event: most events have one or none.
   static constexpr Index contacts_per_event = 4;
 
   /// @param size      coordinates of the system.
-  /// @param capacity  most events. Cold: allocates.
+  /// @param capacity  largest count of events. Cold: allocates.
   void prepare(Index size, Index gaps, Index capacity) {
     states_.setZero(2 * size, capacity);
     most_contacts_ = std::size_t(contacts_per_event * capacity + gaps);
@@ -95,7 +96,7 @@ class StepRecord {
   }
 
  private:
-  /// Whether it is the projection that the last event was, which changes nothing.
+  /// Whether the event is the same projection as the last event, which changes nothing.
   [[nodiscard]] bool repeats(const Event& event, std::span<const Index> held) const noexcept {
     if (events_.empty() || event.kind != StepEventKind::project) return false;
     if (events_.back().kind != StepEventKind::project) return false;
@@ -109,7 +110,7 @@ class StepRecord {
 
   std::vector<Event> events_;
   std::vector<Index> contacts_;
-  MatrixX<Scalar> states_;  ///< (q, p) of each event; as many columns as there may be events
+  MatrixX<Scalar> states_;  ///< (q, p) of each event; one column per possible event
   std::size_t most_contacts_ = 0;
   bool incomplete_ = false;
 };

@@ -18,24 +18,27 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Judges Newton's corrections of a step: whether another one is needed, and whether it needs a
-/// matrix of its own or the factored one serves again.
+/// Controls Newton's corrections of a step: whether another correction is needed, and whether it
+/// needs a new matrix or can reuse the factored one.
 ///
-/// After a correction of θ times the size of the one before, the next one has at most θ times its
+/// If a correction is θ times the one before, the next one is at most θ times this one. If that is
+/// small enough, the next correction is not computed.
 /// size. Where that is small enough, the next correction need not be computed.
 template <RealScalar Scalar>
 class NewtonProgress {
  public:
-  /// A matrix serves again while corrections shrink to this share or less [-]: a stale matrix then
-  /// costs no more iterations than a fresh one, and saves its factors.
+  /// A matrix is reused while each correction is at most this share of the one before [-]: an old
+  /// matrix then costs no more iterations than a new one, and saves its factorisation.
   static constexpr Scalar shrink_of_kept_matrix = Scalar(0.1);
-  /// Small corrections that do not shrink to this share of the one before have met rounding [-].
+  /// Small corrections that do not decrease to this share of the one before have reached rounding
+  /// [-].
   static constexpr Scalar stalled_shrink = Scalar(0.5);
-  /// A correction is small up to this many targets [-]. More would accept steps on which Newton's
-  /// method fails, fewer would iterate on rounding where many terms cancel.
+  /// A correction is small up to this multiple of the target [-]. A larger multiple would accept
+  /// steps on which Newton's method fails. A smaller one would iterate on rounding where many terms
+  /// cancel.
   static constexpr int stalled_targets = 256;
-  /// A residual is none where one rounding of its terms is left. Where so many iterations do not
-  /// reach that, `late_roundings` are accepted, as in a sum of many terms [ε].
+  /// A residual counts as zero if it is one rounding of its terms. After `early_iterations`
+  /// iterations, `late_roundings` are accepted, as in a sum of many terms [ε].
   static constexpr int early_iterations = 6, late_roundings = 16;
 
   /// @param tolerance  see StepOptions.
@@ -43,22 +46,22 @@ class NewtonProgress {
   NewtonProgress(const Scalar& tolerance, const Scalar& largest) noexcept
       : tolerance_(tolerance), largest_(largest) {}
 
-  /// Roundings that count as no residual after so many iterations.
+  /// Count of roundings that is accepted as a zero residual after a count of iterations.
   [[nodiscard]] static Scalar roundings_after(int iterations) noexcept {
     return iterations < early_iterations ? Scalar(1) : Scalar(late_roundings);
   }
-  /// What counts as no correction [unit of q].
+  /// The size of a correction that counts as zero [unit of q].
   [[nodiscard]] Scalar target() const noexcept { return tolerance_ * largest_; }
-  /// Whether the next iteration needs a matrix of its own.
+  /// Whether the next iteration needs a new matrix.
   [[nodiscard]] bool needs_matrix() const noexcept { return needs_matrix_; }
   /// Whether no further correction is needed.
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// Whether the corrections ended at rounding, above the target.
   [[nodiscard]] bool stalled() const noexcept { return stalled_; }
-  /// Largest entry of the last correction, or of the next one where that is foreseen [unit of q].
+  /// Largest entry of the last correction, or of the next one if it was predicted [unit of q].
   [[nodiscard]] const Scalar& residual() const noexcept { return residual_; }
 
-  /// Sees a correction.
+  /// Records a correction.
   /// @param size     its largest entry.
   /// @param largest  largest absolute coordinate after it.
   void see(const Scalar& size, const Scalar& largest) noexcept {
@@ -69,7 +72,8 @@ class NewtonProgress {
     stalled_ = !first_ && shrink >= stalled_shrink && size <= stalled_targets * target();
     done_ = done_ || stalled_;
     residual_ = done_ && !stalled_ ? (std::min)(size, ahead) : size;
-    // Far from the solution a matrix is computed in each iteration; the first one serves twice.
+    // Far from the solution a new matrix is computed in each iteration. The first one is used
+    // twice.
     needs_matrix_ = !first_ && shrink > shrink_of_kept_matrix;
     size_ = size;
     first_ = false;
@@ -82,12 +86,19 @@ class NewtonProgress {
   bool first_ = true, needs_matrix_ = true, done_ = false, stalled_ = false;
 };
 
-/// Solves one step's equations for (q₁, λ):
+/// Solves the equations of one step for (q₁, λ):
 ///
-///   p₀ + left(q₀, q₁) + C(q₀)ᵀ λ = 0,   c(q₁) = 0,   then   p₁ = right(q₀, q₁),
+///   p₀ + left(q₀, q₁) + C(q₀)ᵀ λ = 0,   c(q₁) = 0,   then   p₁ = right(q₀, q₁).
 ///
-/// where C holds the gradients of the constraints and of the held contacts. Newton keeps its
-/// factored matrix while the corrections shrink tenfold each.
+/// Notation: q₀, p₀ are the state; C are the gradients of the constraints c and of the constrained
+/// contacts; λ are their impulses; left and right are the derivatives of the discrete Lagrangian.
+///
+/// The steps of Newton's method, from a guess of q₁: (1) evaluate left and C at q₁ and the
+/// residual; (2) factor [∂left/∂q₁ C(q₀)ᵀ; C(q₁) 0], or reuse the last factors while each
+/// correction is at most a tenth of the one before; (3) solve for the correction of (q₁, λ) and add
+/// it. The iteration ends if the correction, or the predicted next one, is at most the tolerance,
+/// or if the residual is rounding. It fails if the matrix is singular, a number is not finite, or
+/// the iteration limit is reached.
 /// @cite  seghete2014propagative, section VI; marsden2001discrete, section 3.5.2 for constraints
 template <LagrangianSystemLike System>
 class StepSolver {
@@ -101,7 +112,7 @@ class StepSolver {
     CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.iteration_limit >= 1);
   }
 
-  /// Grows memory for the system with all its constraints and contacts. Cold: allocates.
+  /// Allocates memory for the system with all its constraints and contacts. Cold.
   void prepare(const System& system) {
     const Index n = system.size(), rows = Constraints::count(system) + Gaps::count(system);
     action_.prepare(system);
@@ -117,17 +128,18 @@ class StepSolver {
     lu_.prepare(n + rows);
   }
 
-  /// Contacts held closed as constraints, by index.
+  /// Contacts that are constrained to stay closed, by index.
   [[nodiscard]] std::span<const Index> held() const noexcept { return held_; }
   void release_all() noexcept { held_.clear(); }
   void hold(Index contact) noexcept {
-    if (!holds(contact)) held_.push_back(contact);  // room for all was reserved
+    if (!holds(contact)) held_.push_back(contact);  // memory for all was reserved
   }
   void release(Index contact) noexcept { std::erase(held_, contact); }
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
-  /// Releases the held contact that pulled most in the last solve; −1 when none did.
+  /// Releases the constrained contact with the largest pull in the last solve. Returns −1 if no
+  /// contact pulled.
   Index release_pulling(const System& system) noexcept {
     const Index offset = Constraints::count(system);
     std::size_t worst = held_.size();
@@ -142,17 +154,17 @@ class StepSolver {
   }
 
   /// Solves a step from `now` of length h.
-  /// @param guess  q₁ to start from, n.
-  /// @return  residual: largest entry of the next Newton correction, as foreseen [unit of q];
-  ///          target: what counts as none.
+  /// @param guess  start of q₁, n.
+  /// @return  residual: predicted largest entry of the next Newton correction [unit of q]; target:
+  ///          the size that counts as zero.
   /// @note  Real-time safe once prepared: no allocation, no exception, at most
   ///        options.iteration_limit × (n + rows)³/3 multiply-adds.
   SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
 
-  /// One Newton correction of a guess, for a point that need not be accurate: q_next() is off by
-  /// the square of the guess's error, momentum_next() is not written.
-  /// @return  false where the equations are singular or not finite.
+  /// One Newton correction of a guess, for a point that need not be accurate. The error of q_next()
+  /// is the square of the guess's error; momentum_next() is not written.
+  /// @return  false if the equations are singular or not finite.
   [[nodiscard]] bool correct(const System& system, const MechanicalState<Scalar>& now,
                              const Scalar& h, const VectorX<Scalar>& guess) noexcept {
     const Index count = rows(system);
@@ -166,19 +178,20 @@ class StepSolver {
   }
 
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
-  /// p₁ = p₀ + Cᵀλ + (left + right). D₂L_d alone would contain the rounding of q₁ times 1/h;
-  /// without it even very short steps keep their momentum.
+  /// p₁ = p₀ + Cᵀλ + (left + right). D₂L_d alone would contain the rounding of q₁ times 1/h. This
+  /// formula does not, so even very short steps preserve their momentum.
   [[nodiscard]] const VectorX<Scalar>& momentum_next() const noexcept { return momentum_next_; }
-  /// λ of the last step: impulses of the constraints, then of the held contacts; rows() of them.
+  /// λ of the last step: impulses of the constraints, then of the constrained contacts; rows()
+  /// numbers.
   [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept { return multipliers_; }
-  /// Gradients of constraints and held contacts at q₁, the first rows() of them.
+  /// Gradients of constraints and constrained contacts at q₁; the first rows() rows are valid.
   [[nodiscard]] const MatrixX<Scalar>& gradients_next() const noexcept { return gradients_next_; }
   [[nodiscard]] Index rows(const System& system) const noexcept {
     return Constraints::count(system) + Index(held_.size());
   }
 
-  /// Factors the matrix of the step's equations, [left₁ C₀ᵀ; C₁ 0], from the second derivatives
-  /// that action() holds and the gradients of the last solve; false when it is singular.
+  /// Factors the matrix of the step's equations, [left₁ C₀ᵀ; C₁ 0], from the second derivatives in
+  /// action() and the gradients of the last solve. Returns false if it is singular.
   /// @param rows  rows() of the system.
   [[nodiscard]] bool factor(Index rows) noexcept {
     const Index n = q_next_.size();
@@ -194,24 +207,25 @@ class StepSolver {
     return lu_.factor(matrix_, n + rows);
   }
 
-  /// (dq₁, dλ) from right-hand sides, in place, by the matrix that was factored last.
+  /// Solves for (dq₁, dλ) from right-hand sides, in place, with the last factored matrix.
   void solve_linearized(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
 
-  /// Factors the matrix at the solution of the last solve, of this state and h; false when it is
-  /// singular there.
+  /// Factors the matrix at the solution of the last solve with this state and h. Returns false if
+  /// it is singular there.
   [[nodiscard]] bool refresh(const System& system, const MechanicalState<Scalar>& now,
                              const Scalar& h) noexcept {
     action_.write_newton(system, now.q, q_next_, now.time, h);
     return factor(rows(system));
   }
 
-  /// dq₁/dh of the last solve. Without refresh() before it is that of Newton's first iterate, which
-  /// differs as much as the guess from the solution.
+  /// dq₁/dh of the last solve. Without a preceding refresh() it is that of Newton's first iterate.
+  /// Its relative error is then that of the guess.
   void write_rate(VectorX<Scalar>& out) noexcept {
     out = action_.left_by_step;
     write_response(out);
   }
-  /// What a small change of the first momentum does to q₁, in place; as exact as write_rate.
+  /// The change of q₁ for a small change of the first momentum, in place; as accurate as
+  /// write_rate.
   void write_response(VectorX<Scalar>& change) noexcept {
     const Index n = q_next_.size();
     change_.setZero();
@@ -224,7 +238,8 @@ class StepSolver {
   [[nodiscard]] Constraints& constraints() noexcept { return constraints_; }
   [[nodiscard]] Gaps& gaps() noexcept { return gaps_; }
 
-  /// Gradients of constraints and held contacts at q, rows() of them; levels() are their values.
+  /// Gradients of constraints and constrained contacts at q, rows() of them; levels() are their
+  /// values.
   void write_rows(const System& system, const VectorX<Scalar>& q,
                   MatrixX<Scalar>& gradients) noexcept {
     if constexpr (Constraints::present || Gaps::present) {
@@ -254,8 +269,8 @@ class StepSolver {
     write_rows(system, now.q, gradients_now_);
   }
 
-  /// Writes the residual, negated, into change_; false when it is not finite. settled_ becomes
-  /// whether it is no more than some roundings of its terms.
+  /// Writes the negative residual to change_. Returns false if it is not finite. settled_ becomes
+  /// true if the residual is at most some roundings of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows,
                                     Scalar roundings) noexcept {
     using std::abs;
@@ -286,7 +301,7 @@ class StepSolver {
     return sum - sum == Scalar(0);
   }
 
-  /// Adds the correction; returns its largest entry among the coordinates.
+  /// Adds the correction. Returns its largest entry among the coordinates.
   Scalar move(Index rows) noexcept {
     using std::abs;
     const Index n = q_next_.size();
@@ -354,7 +369,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
     report.residual_target = (std::max)(report.residual_target, report.residual);
   }
   report.status = SolveStatus::converged;
-  // change_ holds the last residual p₀ + left + Cᵀλ, negated.
+  // change_ is the negative of the last residual, p₀ + left + Cᵀλ.
   for (Index i = 0; i < now.q.size(); ++i) momentum_next_(i) = action_.right(i) - change_(i);
   return report;
 }
