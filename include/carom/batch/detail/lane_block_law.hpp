@@ -3,12 +3,39 @@
 
 #include <limits>
 
-#include "carom/batch/detail/lane_block.hpp"
+#include "carom/batch/detail/lane_map.hpp"
 #include "carom/cones/detail/ellipsoid_section.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// The rows of a block in every lane: its set, weights and a trial impulse.
+template <typename Number>
+struct LaneRowsTrial {
+  int rows;
+  LaneShape shape;
+  Number weight[6];           ///< R
+  Number y[6];                ///< trial impulse, moved by the set's shift
+  Number mu[3];               ///< of a cone, as in ImpulseSet
+  Number lower[6], upper[6];  ///< of intervals
+
+  [[nodiscard]] CAROM_DEVICE const Number& mu_of(int row) const noexcept {
+    return mu[shape.friction_of_row[row]];
+  }
+};
+
+/// A small square matrix in every lane.
+template <typename Number>
+struct LaneBlockMatrix {
+  Number entry[6][6];
+
+  CAROM_DEVICE void clear(int rows) noexcept {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j) entry[i][j] = Number(0);
+    }
+  }
+};
 
 /// A cone in every lane whose groups of rows are each bounded by a multiple of the normal, under
 /// the convex law: the same point as project() of a SharedNormalCone.

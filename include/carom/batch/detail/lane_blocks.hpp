@@ -8,6 +8,27 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// The set, weights and, moved by the set's shift, the trial impulse last written of a block.
+template <typename Cells>
+[[nodiscard]] CAROM_DEVICE auto trial_of(const LaneBlockCells<Cells>& block) noexcept {
+  using Number = typename LaneBlockCells<Cells>::Number;
+  LaneRowsTrial<Number> at;
+  at.rows = block.rows;
+  at.shape = block.shape;
+  for (int r = 0; r < at.rows; ++r) {
+    at.weight[r] = block.weight[block.weight_of(r)];
+    at.y[r] = block.trial[r];
+    if (block.is_shifted()) at.y[r] += block.lower[r];
+    if (block.is_cone()) continue;
+    at.lower[r] = block.lower[r];
+    at.upper[r] = block.upper[r];
+  }
+  for (int i = 0; block.is_cone() && i < 3; ++i) {
+    at.mu[i] = i > 0 && block.is_contact ? Number(0) : block.friction[i];
+  }
+  return at;
+}
+
 /// The blocks of an island that are no friction contacts, at the iterates of the lanes. A view of
 /// the cells.
 template <typename Number, int Stride>
@@ -16,36 +37,23 @@ class LaneBlocks {
   using Scalar = typename Number::scalar_type;
   using Mask = typename Number::Mask;
   using Cells = LaneCells<Number, Stride>;
+  using Block = LaneBlockCells<Cells>;
 
   CAROM_DEVICE LaneBlocks(const LaneLayout& layout, const Cells& cells) noexcept
       : layout_(layout), cells_(cells) {}
 
-  [[nodiscard]] CAROM_DEVICE int count() const noexcept { return layout_.block_count; }
-  [[nodiscard]] CAROM_DEVICE const LaneBlock& block(int b) const noexcept {
-    return layout_.blocks[b];
+  template <typename Visit>
+  CAROM_DEVICE void for_each(const Visit& visit) const noexcept {
+    for (int b = 0; b < layout_.block_count; ++b) visit(Block::of_block(layout_, cells_, b));
   }
-  [[nodiscard]] CAROM_DEVICE Cells rows(int b, int name) const noexcept {
-    return cells_.from(layout_.blocks_at + block(b).row_at(name));
-  }
-  [[nodiscard]] CAROM_DEVICE Cells lift(int b) const noexcept {
-    return cells_.from(layout_.blocks_at + block(b).lift_at());
-  }
-  [[nodiscard]] CAROM_DEVICE Cells jacobian(const LaneSide& side) const noexcept {
-    return cells_.from(layout_.jacobian_at + side.jacobian);
-  }
-
-  /// What the data determine once and for all.
+  /// Writes what the data alone determine.
   CAROM_DEVICE void begin() const noexcept;
-  /// J x of a block.
-  CAROM_DEVICE void multiply(int b, const Cells& x, Number (&product)[6]) const noexcept;
-  /// The set, weights and, moved by the set's shift, the trial impulse last written.
-  [[nodiscard]] CAROM_DEVICE LaneRowsTrial<Number> trial(int b) const noexcept;
   /// Writes J v, the trial impulses and the impulses of all blocks, and adds Jᵀγ to `pushed`.
   /// @param coulomb  lanes under Coulomb's law; in the others v̂ₙ is lowered by the lift.
   CAROM_DEVICE_CALL void evaluate(const Cells& velocity, const Cells& pushed,
                                   const Mask& coulomb) const noexcept;
   /// Σ γ·R (2 y − γ), twice the blocks' share of the cost, under the convex law with the velocities
-  /// given by velocity(b, u). Σ R γ² of a cone that is not shifted.
+  /// given by velocity(block, u). Σ R γ² of a cone that is not shifted.
   template <typename Velocity>
   [[nodiscard]] CAROM_DEVICE Number stored(const Velocity& velocity) const noexcept;
   /// The same at the iterate last evaluated.
@@ -54,22 +62,12 @@ class LaneBlocks {
   CAROM_DEVICE void write_steps(const Cells& direction) const noexcept;
   /// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
   [[nodiscard]] CAROM_DEVICE_CALL Number work_at(const Number& step) const noexcept;
-  /// Lowers v̂ and J v by the velocity of a frame.
-  CAROM_DEVICE void shift(const Cells& frame, const Mask& lanes) const noexcept;
-  /// Moves lifts a share of the way to those of the iterate.
-  CAROM_DEVICE_CALL void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
-  /// Calls visit(cells of a number of every row, rows) for what is kept of a block put aside.
-  template <typename Visit>
-  CAROM_DEVICE void for_each_kept(const Visit& visit) const noexcept {
-    for (int b = 0; b < count(); ++b) {
-      visit(lift(b), 1);
-      if (layout_.rigid) visit(rows(b, LaneBlock::multiplier), block(b).rows);
-    }
-  }
 
  private:
-  /// Takes the set's shift away again.
-  CAROM_DEVICE void unshift(int b, Number (&impulse)[6]) const noexcept;
+  CAROM_DEVICE static void take_shift(const Block& block, Number (&impulse)[6]) noexcept {
+    if (!block.is_cone()) return;
+    for (int r = 0; r < block.rows; ++r) impulse[r] -= block.lower[r];
+  }
 
   const LaneLayout& layout_;
   Cells cells_;
@@ -79,194 +77,103 @@ class LaneBlocks {
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneBlocks<Number, Stride>::begin() const noexcept {
-  for (int b = 0; b < count(); ++b) {
-    const Cells weight = rows(b, LaneBlock::regularization), inverse = rows(b, LaneBlock::inverse);
-    for (int r = 0; r < block(b).rows; ++r) inverse.set(r, Number(Scalar(1)) / weight[r]);
-  }
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneBlocks<Number, Stride>::multiply(int b, const Cells& x,
-                                                       Number (&product)[6]) const noexcept {
-  const int rows = block(b).rows;
-  for (int r = 0; r < rows; ++r) product[r] = Number(Scalar(0));
-  const auto add = [&](const LaneSide& side) {
-    const Cells j = jacobian(side), columns = x.from(side.column);
-    for (int c = 0; c < side.count; ++c) {
-      const Number xc = columns[c];
-      for (int r = 0; r < rows; ++r) product[r] += j[rows * c + r] * xc;
-    }
-  };
-  add(block(b).sides.low);
-  add(block(b).sides.high);
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneBlocks<Number, Stride>::shift(const Cells& frame,
-                                                    const Mask& lanes) const noexcept {
-  for (int b = 0; b < count(); ++b) {
-    const Cells bias = rows(b, LaneBlock::bias), at = rows(b, LaneBlock::contact_velocity);
-    Number u[6];
-    multiply(b, frame, u);
-    for (int r = 0; r < block(b).rows; ++r) {
-      bias.set(r, select(lanes, bias[r] - u[r], bias[r]));
-      at.set(r, select(lanes, at[r] - u[r], at[r]));
-    }
-  }
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE LaneRowsTrial<Number> LaneBlocks<Number, Stride>::trial(int b) const noexcept {
-  LaneRowsTrial<Number> at;
-  at.rows = block(b).rows;
-  at.shape = block(b).shape;
-  const Cells weight = rows(b, LaneBlock::regularization), y = rows(b, LaneBlock::trial);
-  const Cells lower = rows(b, LaneBlock::lower), upper = rows(b, LaneBlock::upper);
-  const bool cone = at.shape.normal >= 0;
-  for (int r = 0; r < at.rows; ++r) {
-    at.weight[r] = weight[r];
-    at.y[r] = cone ? y[r] + lower[r] : y[r];
-    if (cone) continue;
-    at.lower[r] = lower[r];
-    at.upper[r] = upper[r];
-  }
-  const Cells friction = cells_.from(layout_.blocks_at + block(b).friction_at());
-  for (int i = 0; cone && i < 3; ++i) at.mu[i] = friction[i];
-  return at;
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneBlocks<Number, Stride>::unshift(int b, Number (&impulse)[6]) const noexcept {
-  if (block(b).shape.normal < 0) return;
-  const Cells shift = rows(b, LaneBlock::lower);
-  for (int r = 0; r < block(b).rows; ++r) impulse[r] -= shift[r];
+  for_each([](const Block& block) {
+    for (int r = 0; r < block.rows; ++r) block.inverse.set(r, Number(1) / block.weight[r]);
+  });
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneBlocks<Number, Stride>::evaluate(const Cells& velocity, const Cells& pushed,
                                                        const Mask& coulomb) const noexcept {
-  const Number zero(Scalar(0));
-  for (int b = 0; b < count(); ++b) {
-    const int m = block(b).rows, normal = block(b).shape.normal;
-    Number u[6];
-    multiply(b, velocity, u);
-    const Cells at_velocity = rows(b, LaneBlock::contact_velocity), y = rows(b, LaneBlock::trial);
-    const Cells bias = rows(b, LaneBlock::bias), inverse = rows(b, LaneBlock::inverse);
+  const Number zero(0);
+  for_each([&](const Block& block) {
+    const int m = block.rows, normal = block.shape.normal;
+    Number u[6] = {zero, zero, zero, zero, zero, zero};
+    block.add_product(velocity, u);
     for (int r = 0; r < m; ++r) {
-      at_velocity.set(r, u[r]);
-      Number wanted = bias[r];
-      if (r == normal) wanted -= select(coulomb, zero, lift(b)[0]);
-      Number trial_impulse = (wanted - u[r]) * inverse[r];
-      if (layout_.rigid) trial_impulse += rows(b, LaneBlock::multiplier)[r];
-      y.set(r, trial_impulse);
+      block.contact_velocity.set(r, u[r]);
+      Number wanted = block.bias[r];
+      if (r == normal) wanted -= select(coulomb, zero, block.lift[0]);
+      Number trial = (wanted - u[r]) * block.inverse[r];
+      if (layout_.rigid) trial += block.multiplier[r];
+      block.trial.set(r, trial);
     }
-    const LaneRowsTrial<Number> at = trial(b);
+    const LaneRowsTrial<Number> at = trial_of(block);
     Number impulse[6], by_law[6];
     write_convex_impulse(at, impulse);
     if (normal >= 0 && any(coulomb)) {
       write_coulomb_impulse(at, by_law);
       for (int r = 0; r < m; ++r) impulse[r] = select(coulomb, by_law[r], impulse[r]);
     }
-    unshift(b, impulse);
-    const Cells kept = rows(b, LaneBlock::impulse);
-    for (int r = 0; r < m; ++r) kept.set(r, impulse[r]);
-    const auto push = [&](const LaneSide& side) {
-      const Cells j = jacobian(side), columns = pushed.from(side.column);
-      for (int c = 0; c < side.count; ++c) {
-        Number sum = zero;
-        for (int r = 0; r < m; ++r) sum += j[m * c + r] * impulse[r];
-        columns.add(c, sum);
-      }
-    };
-    push(block(b).sides.low);
-    push(block(b).sides.high);
-  }
+    take_shift(block, impulse);
+    for (int r = 0; r < m; ++r) block.impulse.set(r, impulse[r]);
+    block.add_transposed(impulse, pushed);
+  });
 }
 
 template <typename Number, int Stride>
 template <typename Velocity>
 CAROM_DEVICE Number LaneBlocks<Number, Stride>::stored(const Velocity& velocity) const noexcept {
-  Number sum(Scalar(0));
-  for (int b = 0; b < count(); ++b) {
-    Number u[6], impulse[6];
-    velocity(b, u);
-    LaneRowsTrial<Number> at = trial(b);
-    const Cells bias = rows(b, LaneBlock::bias), inverse = rows(b, LaneBlock::inverse);
-    const bool cone = at.shape.normal >= 0;
+  const Number zero(0);
+  Number sum = zero;
+  for_each([&](const Block& block) {
+    Number u[6] = {zero, zero, zero, zero, zero, zero}, impulse[6];
+    velocity(block, u);
+    LaneRowsTrial<Number> at = trial_of(block);
     for (int r = 0; r < at.rows; ++r) {
-      at.y[r] = (bias[r] - u[r]) * inverse[r];
-      if (layout_.rigid) at.y[r] += rows(b, LaneBlock::multiplier)[r];
-      if (cone) at.y[r] += rows(b, LaneBlock::lower)[r];
+      at.y[r] = (block.bias[r] - u[r]) * block.inverse[r];
+      if (layout_.rigid) at.y[r] += block.multiplier[r];
+      if (block.is_cone()) at.y[r] += block.lower[r];
     }
     write_convex_impulse(at, impulse);
-    unshift(b, impulse);
-    unshift(b, at.y);
+    take_shift(block, impulse);
+    take_shift(block, at.y);
     for (int r = 0; r < at.rows; ++r) {
       sum += at.weight[r] * (impulse[r] * (at.y[r] + at.y[r] - impulse[r]));
     }
-  }
+  });
   return sum;
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneBlocks<Number, Stride>::stored() const noexcept {
-  Number sum(Scalar(0));
-  for (int b = 0; b < count(); ++b) {
-    const Cells weight = rows(b, LaneBlock::regularization), impulse = rows(b, LaneBlock::impulse);
-    const Cells y = rows(b, LaneBlock::trial);
-    for (int r = 0; r < block(b).rows; ++r) {
-      sum += weight[r] * (impulse[r] * (y[r] + y[r] - impulse[r]));
+  Number sum(0);
+  for_each([&](const Block& block) {
+    for (int r = 0; r < block.rows; ++r) {
+      const Number y = block.trial[r], impulse = block.impulse[r];
+      sum += block.weight[r] * (impulse * (y + y - impulse));
     }
-  }
+  });
   return sum;
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneBlocks<Number, Stride>::write_steps(const Cells& direction) const noexcept {
-  for (int b = 0; b < count(); ++b) {
-    Number u[6];
-    multiply(b, direction, u);
-    const Cells inverse = rows(b, LaneBlock::inverse);
-    const Cells velocity = rows(b, LaneBlock::velocity_step), y = rows(b, LaneBlock::trial_step);
-    for (int r = 0; r < block(b).rows; ++r) {
-      velocity.set(r, u[r]);
-      y.set(r, -u[r] * inverse[r]);
+  const Number zero(0);
+  for_each([&](const Block& block) {
+    Number u[6] = {zero, zero, zero, zero, zero, zero};
+    block.add_product(direction, u);
+    for (int r = 0; r < block.rows; ++r) {
+      block.velocity_step.set(r, u[r]);
+      block.trial_step.set(r, -u[r] * block.inverse[r]);
     }
-  }
+  });
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneBlocks<Number, Stride>::work_at(const Number& step) const noexcept {
-  Number work(Scalar(0));
-  for (int b = 0; b < count(); ++b) {
-    LaneRowsTrial<Number> at = trial(b);
-    const Cells velocity = rows(b, LaneBlock::velocity_step), y = rows(b, LaneBlock::trial_step);
-    const Cells before = rows(b, LaneBlock::impulse);
-    for (int r = 0; r < at.rows; ++r) at.y[r] += step * y[r];
+  Number work(0);
+  for_each([&](const Block& block) {
+    LaneRowsTrial<Number> at = trial_of(block);
+    for (int r = 0; r < at.rows; ++r) at.y[r] += step * block.trial_step[r];
     Number impulse[6];
     write_convex_impulse(at, impulse);
-    unshift(b, impulse);
-    for (int r = 0; r < at.rows; ++r) work += (impulse[r] - before[r]) * velocity[r];
-  }
-  return work;
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneBlocks<Number, Stride>::renew_lifts(const Mask& lanes,
-                                                          const Number& share) const noexcept {
-  for (int b = 0; b < count(); ++b) {
-    if (block(b).shape.normal < 0) continue;
-    const Cells u = rows(b, LaneBlock::contact_velocity), bias = rows(b, LaneBlock::bias);
-    const Cells weight = rows(b, LaneBlock::regularization), impulse = rows(b, LaneBlock::impulse);
-    Number slip[6];
-    for (int r = 0; r < block(b).rows; ++r) {
-      Number pressed = impulse[r];
-      if (layout_.rigid) pressed -= rows(b, LaneBlock::multiplier)[r];
-      slip[r] = u[r] - bias[r] + weight[r] * pressed;
+    take_shift(block, impulse);
+    for (int r = 0; r < at.rows; ++r) {
+      work += (impulse[r] - block.impulse[r]) * block.velocity_step[r];
     }
-    const Number wanted = lift_of_lanes(trial(b), slip), kept = lift(b)[0];
-    lift(b).set(0, select(lanes, kept + share * (wanted - kept), kept));
-  }
+  });
+  return work;
 }
 
 }  // namespace detail

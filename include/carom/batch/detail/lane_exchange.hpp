@@ -11,6 +11,19 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Calls visit(where its numbers are in a problem, its cells) for all blocks of an island.
+template <typename Cells, typename Visit>
+CAROM_DEVICE void for_each_block(const LaneMapView& map, const LaneLayout& layout,
+                                 const Cells& cells, const Visit& visit) noexcept {
+  using Block = LaneBlockCells<Cells>;
+  for (int k = 0; k < map.contact_count; ++k) {
+    visit(map.contacts[k], Block::of_contact(layout, cells, k));
+  }
+  for (int b = 0; b < map.other_count; ++b) {
+    visit(map.others[b], Block::of_block(layout, cells, b));
+  }
+}
+
 /// Numbers between the arrays of a batch and the cells of a lane solver, an island of a problem in
 /// each lane.
 /// @tparam Number  Lanes<Scalar, Count>
@@ -230,16 +243,11 @@ CAROM_DEVICE void LaneExchange<Number, Stride>::write(const BatchAnswers<Scalar>
   }
   if (answers.impulse.data == nullptr) return;
   Scalar* const impulse = answers.impulse.of(problem);
-  const auto write = [&](const LaneContact& numbers, const Cells& rows) {
-    for (int r = 0; r < numbers.rows; ++r) impulse[numbers.row + r] = rows.of_lane(r, lane);
-  };
-  for (int k = 0; k < map_.contact_count; ++k) {
-    write(map_.contacts[k], cells_.from(layout_.contact_at(k) + LaneLayout::impulse));
-  }
-  for (int b = 0; b < map_.other_count; ++b) {
-    const int at = map_.blocks[b].row_at(LaneBlock::impulse);
-    write(map_.others[b], cells_.from(layout_.blocks_at + at));
-  }
+  for_each_block(map_, layout_, cells_, [&](const LaneContact& numbers, const auto& block) {
+    for (int r = 0; r < numbers.rows; ++r) {
+      impulse[numbers.row + r] = block.impulse.of_lane(r, lane);
+    }
+  });
 }
 
 /// Slopes and gradients between the arrays of a batch and the cells of LanePullBack.
@@ -271,20 +279,17 @@ class LaneGradientExchange {
       const LaneBody& body = map_.bodies[b];
       read(gradients_.by_velocity, to.from(map_.starts[b]), body.first, body.size);
     }
-    for_each_contact([&](const Contact& contact) {
-      read(gradients_.by_impulse, contact.slope, contact.numbers.row, contact.numbers.rows);
+    for_each_block(map_, layout_, cells_, [&](const LaneContact& numbers, const Block& block) {
+      read(gradients_.by_impulse, block.velocity_step, numbers.row, numbers.rows);
     });
   }
   /// Reads the impulses of rigid blocks, about which these are differentiated.
   CAROM_DEVICE void read_impulses(const BatchArray<Scalar>& impulse,
                                   const Index (&problems)[lanes]) const noexcept {
-    for_each_contact([&](const Contact& contact) {
-      if (!contact.numbers.rigid) return;
-      for (int l = 0; l < lanes; ++l) {
-        const Scalar* const numbers = impulse.of(problems[l]) + contact.numbers.row;
-        for (int r = 0; r < contact.numbers.rows; ++r) {
-          contact.multiplier.of_lane(r, l) = numbers[r];
-        }
+    for_each_block(map_, layout_, cells_, [&](const LaneContact& numbers, const Block& block) {
+      for (int l = 0; block.rigid && l < lanes; ++l) {
+        const Scalar* const given = impulse.of(problems[l]) + numbers.row;
+        for (int r = 0; r < numbers.rows; ++r) block.multiplier.of_lane(r, l) = given[r];
       }
     });
   }
@@ -302,49 +307,25 @@ class LaneGradientExchange {
   }
 
  private:
-  /// A block and its cells.
-  struct Contact {
-    const LaneContact& numbers;
-    LaneSides sides;
-    Cells impulse, multiplier, slope, pressed, by_friction, by_lower, by_upper;
-  };
+  using Block = LaneBlockCells<Cells>;
   [[nodiscard]] CAROM_DEVICE Cells vector(int name) const noexcept {
     return cells_.from(layout_.vector_at(name));
-  }
-  template <typename Visit>
-  CAROM_DEVICE void for_each_contact(const Visit& visit) const noexcept {
-    using Names = LaneLayout;
-    for (int k = 0; k < map_.contact_count; ++k) {
-      const Cells c = cells_.from(layout_.contact_at(k));
-      visit(Contact{map_.contacts[k], map_.sides[k], c.from(Names::impulse),
-                    c.from(Names::multiplier), c.from(Names::velocity_step),
-                    c.from(Names::trial_step), c.from(Names::lift), c, c});
-    }
-    for (int b = 0; b < map_.other_count; ++b) {
-      const LaneBlock& block = map_.blocks[b];
-      const Cells base = cells_.from(layout_.blocks_at);
-      const auto rows = [&](int name) { return base.from(block.row_at(name)); };
-      visit(Contact{map_.others[b], block.sides, rows(LaneBlock::impulse),
-                    rows(LaneBlock::multiplier), rows(LaneBlock::velocity_step),
-                    rows(LaneBlock::trial_step), base.from(block.friction_at()),
-                    rows(LaneBlock::contact_velocity), rows(LaneBlock::inverse)});
-    }
   }
   template <typename Read>
   CAROM_DEVICE void write_numbers(Index problem, const Read& read) const noexcept {
     write_bodies(problem, read);
-    for_each_contact([&](const Contact& contact) {
-      write_law(problem, contact, read);
-      if (gradients_.jacobian.data != nullptr) write_jacobian(problem, contact, read);
+    for_each_block(map_, layout_, cells_, [&](const LaneContact& numbers, const Block& block) {
+      write_law(problem, numbers, block, read);
+      if (gradients_.jacobian.data != nullptr) write_jacobian(problem, numbers, block, read);
     });
   }
   template <typename Read>
   CAROM_DEVICE void write_bodies(Index problem, const Read& read) const noexcept;
   template <typename Read>
-  CAROM_DEVICE void write_law(Index problem, const Contact& contact,
+  CAROM_DEVICE void write_law(Index problem, const LaneContact& numbers, const Block& block,
                               const Read& read) const noexcept;
   template <typename Read>
-  CAROM_DEVICE void write_jacobian(Index problem, const Contact& contact,
+  CAROM_DEVICE void write_jacobian(Index problem, const LaneContact& numbers, const Block& block,
                                    const Read& read) const noexcept;
 
   LaneMapView map_;
@@ -386,19 +367,19 @@ CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_bodies(
 template <typename Number, int Stride>
 template <typename Read>
 CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_law(Index problem,
-                                                                  const Contact& contact,
+                                                                  const LaneContact& numbers,
+                                                                  const Block& block,
                                                                   const Read& read) const noexcept {
-  const LaneContact& numbers = contact.numbers;
   const int rows = numbers.rows;
   if (gradients_.bias.data != nullptr) {
     Scalar* const bias = gradients_.bias.of(problem) + numbers.row;
-    for (int r = 0; r < rows; ++r) bias[r] = read(contact.pressed, r);
+    for (int r = 0; r < rows; ++r) bias[r] = read(block.trial_step, r);
   }
   if (gradients_.regularization.data != nullptr) {
     Scalar* const weights = gradients_.regularization.of(problem) + numbers.regularization;
     const auto weighed = [&](int r) {
       if (numbers.rigid) return Scalar(0);
-      return -rounded_product(read(contact.impulse, r), read(contact.pressed, r));
+      return -rounded_product(read(block.impulse, r), read(block.trial_step, r));
     };
     if (numbers.is_friction_contact) {
       weights[0] = weighed(0) + weighed(1);
@@ -410,31 +391,31 @@ CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_law(Index problem,
   if (gradients_.friction.data != nullptr) {
     Scalar* const friction = gradients_.friction.of(problem) + numbers.friction;
     for (int i = 0; i < friction_count(numbers.shape); ++i) {
-      friction[i] = read(contact.by_friction, i);
+      friction[i] = read(block.friction, i);
     }
   }
   if (gradients_.bounds.data == nullptr || numbers.is_friction_contact) return;
   Scalar* const bounds = gradients_.bounds.of(problem) + numbers.bounds;
-  for (int r = 0; r < rows; ++r) bounds[r] = read(contact.by_lower, r);
+  for (int r = 0; r < rows; ++r) bounds[r] = read(block.contact_velocity, r);
   if (numbers.shape != ImpulseShape::intervals) return;
-  for (int r = 0; r < rows; ++r) bounds[rows + r] = read(contact.by_upper, r);
+  for (int r = 0; r < rows; ++r) bounds[rows + r] = read(block.inverse, r);
 }
 
 /// ∂c/∂J = γ λᵀ − p vᵀ.
 template <typename Number, int Stride>
 template <typename Read>
 CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_jacobian(
-    Index problem, const Contact& contact, const Read& read) const noexcept {
+    Index problem, const LaneContact& numbers, const Block& block,
+    const Read& read) const noexcept {
   const Cells velocity = vector(LaneLayout::velocity), lambda = vector(LaneLayout::best);
-  const LaneContact& numbers = contact.numbers;
   for (int s = 0; s < 2; ++s) {
     const LaneContactSide& side = numbers.sides[s];
     if (side.body < 0) continue;
-    const LaneSide& own = s == numbers.low_side ? contact.sides.low : contact.sides.high;
+    const LaneSide& own = s == numbers.low_side ? block.sides.low : block.sides.high;
     const int start = own.column - side.first;
     Scalar* const jacobian = gradients_.jacobian.of(problem) + side.jacobian;
     for (int r = 0; r < numbers.rows; ++r) {
-      const Scalar impulse = read(contact.impulse, r), pressed = read(contact.pressed, r);
+      const Scalar impulse = read(block.impulse, r), pressed = read(block.trial_step, r);
       for (int c = 0; c < side.size; ++c) {
         jacobian[r * side.size + c] = rounded_product(impulse, read(lambda, start + c)) -
                                       rounded_product(pressed, read(velocity, start + c));

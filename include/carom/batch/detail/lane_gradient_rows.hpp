@@ -21,30 +21,28 @@ class LaneGradientRows {
 
   CAROM_DEVICE explicit LaneGradientRows(const State& state) noexcept : state_(state) {}
 
-  /// The rows of a block, where it is, and its cells.
+  /// A block, and its law at the trial impulse.
   struct Rows {
+    LaneBlockCells<Cells> block;
     LaneRowsTrial<Number> at;
-    LaneSides sides;
-    Cells impulse, given, slope, pressed;  ///< γ; ∂c/∂γ; s, of which that is a part; p
+    Cells given, slope, pressed;  ///< ∂c/∂γ; s, of which that is a part; p
+
+    CAROM_DEVICE explicit Rows(const LaneBlockCells<Cells>& of) noexcept
+        : block(of),
+          at(trial_of(of)),
+          given(of.contact_velocity),
+          slope(of.velocity_step),
+          pressed(of.trial_step) {}
   };
-  [[nodiscard]] CAROM_DEVICE Rows of_contact(int k) const noexcept;
-  [[nodiscard]] CAROM_DEVICE Rows of_block(int b) const noexcept;
   /// Calls visit(rows) for every block.
   template <typename Visit>
   CAROM_DEVICE void for_each(const Visit& visit) const noexcept {
-    for (int k = 0; k < state_.layout().contacts; ++k) visit(of_contact(k));
-    for (int b = 0; b < state_.layout().block_count; ++b) visit(of_block(b));
+    state_.for_each_block([&](const LaneBlockCells<Cells>& block) { visit(Rows(block)); });
   }
   /// The same for the rigid ones.
   template <typename Visit>
   CAROM_DEVICE void for_each_rigid(const Visit& visit) const noexcept {
-    const LaneLayout& layout = state_.layout();
-    for (int k = 0; layout.rigid && k < layout.contacts; ++k) {
-      if (layout.rigid_contacts[k] != 0) visit(of_contact(k));
-    }
-    for (int b = 0; layout.rigid && b < layout.block_count; ++b) {
-      if (layout.blocks[b].rigid) visit(of_block(b));
-    }
+    state_.for_each_rigid_block([&](const LaneBlockCells<Cells>& block) { visit(Rows(block)); });
   }
   /// p = Gᵀ s.
   CAROM_DEVICE_CALL void find_pressed(const Rows& rows, Number (&pressed)[6]) const noexcept;
@@ -54,11 +52,21 @@ class LaneGradientRows {
     for (int r = 0; r < rows.at.rows; ++r) rows.pressed.set(r, pressed[r]);
   }
   /// λ ← λ − Jᵀ p.
-  CAROM_DEVICE void take_away(const Rows& rows, const Number (&pressed)[6]) const noexcept;
+  CAROM_DEVICE void take_push(const Rows& rows) const noexcept {
+    Number pressed[6];
+    find_pressed(rows, pressed);
+    for (int r = 0; r < rows.at.rows; ++r) pressed[r] = -pressed[r];
+    rows.block.add_transposed(pressed, state_.vector(Names::best));
+  }
   /// s ← s + J λ.
-  CAROM_DEVICE void add_motion(const Rows& rows) const noexcept;
+  CAROM_DEVICE void add_motion(const Rows& rows) const noexcept {
+    Number slope[6];
+    for (int r = 0; r < rows.at.rows; ++r) slope[r] = rows.slope[r];
+    rows.block.add_product(state_.vector(Names::best), slope);
+    for (int r = 0; r < rows.at.rows; ++r) rows.slope.set(r, slope[r]);
+  }
   CAROM_DEVICE_CALL void write_friction(const Rows& rows, Number (&by_friction)[3]) const noexcept;
-  CAROM_DEVICE void write_bounds(int b, const Rows& rows) const noexcept;
+  CAROM_DEVICE void write_bounds(const Rows& rows) const noexcept;
 
  private:
   static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
@@ -68,37 +76,6 @@ class LaneGradientRows {
 };
 
 // --- implementation ---
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LaneGradientRows<Number, Stride, Law>::of_contact(int k) const noexcept -> Rows {
-  const Cells c = state_.contact(k);
-  Rows rows;
-  rows.at.rows = 3;
-  rows.at.shape = LaneShape::of(ImpulseShape::friction);
-  for (int r = 0; r < 3; ++r) {
-    rows.at.weight[r] = c[r < 2 ? Names::tangent : Names::normal];
-    rows.at.y[r] = c[Names::trial + r];
-    rows.at.mu[r] = r == 0 ? c[Names::friction] : number(0);
-  }
-  rows.sides = state_.layout().sides[k];
-  rows.impulse = c.from(Names::impulse);
-  rows.given = c.from(Names::contact_velocity);
-  rows.slope = c.from(Names::velocity_step);
-  rows.pressed = c.from(Names::trial_step);
-  return rows;
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LaneGradientRows<Number, Stride, Law>::of_block(int b) const noexcept -> Rows {
-  const auto blocks = state_.blocks();
-  const auto rows = [&](int name) { return blocks.rows(b, name); };
-  return {blocks.trial(b),
-          blocks.block(b).sides,
-          rows(LaneBlock::impulse),
-          rows(LaneBlock::contact_velocity),
-          rows(LaneBlock::velocity_step),
-          rows(LaneBlock::trial_step)};
-}
 
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::find_pressed(
@@ -113,37 +90,6 @@ CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::find_pressed(
     pressed[r] = number(0);
     for (int q = 0; q < rows.at.rows; ++q) pressed[r] += g.entry[q][r] * rows.slope[q];
   }
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::take_away(
-    const Rows& rows, const Number (&pressed)[6]) const noexcept {
-  const int m = rows.at.rows;
-  const auto pull = [&](const LaneSide& side) {
-    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
-    for (int c = 0; c < side.count; ++c) {
-      Number sum = number(0);
-      for (int r = 0; r < m; ++r) sum += j[m * c + r] * pressed[r];
-      columns.set(c, columns[c] - sum);
-    }
-  };
-  pull(rows.sides.low);
-  pull(rows.sides.high);
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::add_motion(
-    const Rows& rows) const noexcept {
-  const int m = rows.at.rows;
-  const auto push = [&](const LaneSide& side) {
-    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
-    for (int c = 0; c < side.count; ++c) {
-      const Number xc = columns[c];
-      for (int r = 0; r < m; ++r) rows.slope.add(r, j[m * c + r] * xc);
-    }
-  };
-  push(rows.sides.low);
-  push(rows.sides.high);
 }
 
 /// Gradients by the μ of a cone. In units of μ the set does not depend on μ, under both laws: with
@@ -194,9 +140,8 @@ CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::write_friction(
 /// Gradients by the bounds of intervals, or by the shift of a cone.
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::write_bounds(
-    int b, const Rows& rows) const noexcept {
-  const Cells by_lower = state_.blocks().rows(b, LaneBlock::contact_velocity);
-  const Cells by_upper = state_.blocks().rows(b, LaneBlock::inverse);
+    const Rows& rows) const noexcept {
+  const Cells &by_lower = rows.block.contact_velocity, &by_upper = rows.block.inverse;
   for (int r = 0; r < rows.at.rows; ++r) {
     const Number s = rows.slope[r], y = rows.at.y[r];
     if (rows.at.shape.normal >= 0) {
@@ -229,23 +174,9 @@ class LaneBoundaries {
 
   /// How many there are.
   [[nodiscard]] CAROM_DEVICE_CALL Number count() const noexcept {
-    const LaneLayout& layout = state_.layout();
-    const LaneGradientRows<Number, Stride, Law> blocks(state_);
     Number sum(0);
-    for (int k = 0; k < layout.contacts; ++k) {
-      const Cells c = state_.contact(k);
-      const bool rigid = layout.rigid && layout.rigid_contacts[k] != 0;
-      sum += as_numbers(is_on_boundary(blocks.of_contact(k),
-                                       c.from(rigid ? Names::multiplier : Names::impulse),
-                                       c.from(Names::bias), rigid, true));
-    }
-    for (int b = 0; b < layout.block_count; ++b) {
-      const bool rigid = layout.blocks[b].rigid;
-      const auto rows = [&](int name) { return state_.blocks().rows(b, name); };
-      sum += as_numbers(is_on_boundary(blocks.of_block(b),
-                                       rows(rigid ? LaneBlock::multiplier : LaneBlock::impulse),
-                                       rows(LaneBlock::bias), rigid, false));
-    }
+    LaneGradientRows<Number, Stride, Law>(state_).for_each(
+        [&](const Rows& rows) { sum += as_numbers(is_on_boundary(rows)); });
     return sum;
   }
 
@@ -264,9 +195,7 @@ class LaneBoundaries {
     }
   };
 
-  [[nodiscard]] CAROM_DEVICE Mask is_on_boundary(const Rows& rows, const Cells& impulse,
-                                                 const Cells& bias, bool rigid,
-                                                 bool is_contact) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask is_on_boundary(const Rows& rows) const noexcept;
   /// ‖L⁻¹ Jᵣᵀ‖² of a row and a side, L the factor of A: the row's part of J A⁻¹ Jᵀ.
   [[nodiscard]] CAROM_DEVICE Number mobility(const LaneSide& side, int rows,
                                              int row) const noexcept;
@@ -381,28 +310,29 @@ CAROM_DEVICE auto LaneBoundaries<Number, Stride, Law>::is_near_cone(Block& block
 
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE auto LaneBoundaries<Number, Stride, Law>::is_on_boundary(
-    const Rows& rows, const Cells& impulse, const Cells& bias, bool rigid,
-    bool is_contact) const noexcept -> Mask {
+    const Rows& rows) const noexcept -> Mask {
   using std::sqrt;
   const int m = rows.at.rows;
   const Number zero(0), one(1), tolerance(sqrt(std::numeric_limits<Scalar>::epsilon()));
-  const bool cone = rows.at.shape.normal >= 0;
+  const bool rigid = rows.block.rigid;
+  const Cells& impulse = rigid ? rows.block.multiplier : rows.block.impulse;
   Block block{rows.at, zero, zero, {}, {}};
   Number pressed = zero, biased = zero;
   for (int r = 0; r < m; ++r) {
-    const Number gamma = impulse[r], moved = cone && !is_contact ? rows.at.lower[r] : zero;
+    const Number gamma = impulse[r];
+    const Number moved = rows.block.is_shifted() ? rows.block.lower[r] : zero;
     block.velocity[r] = rows.at.weight[r] * (gamma - (rows.at.y[r] - moved));
     block.impulse[r] = gamma + moved;
     pressed += gamma * gamma;
-    biased += bias[r] * bias[r];
-    block.w += mobility(rows.sides.low, m, r) + mobility(rows.sides.high, m, r);
+    biased += rows.block.bias[r] * rows.block.bias[r];
+    block.w += mobility(rows.block.sides.low, m, r) + mobility(rows.block.sides.high, m, r);
     if (!rigid) block.w += rows.at.weight[r];
   }
   block.w = block.w / Number(Scalar(m));
   block.w = select(block.w > zero, block.w, one);
-  block.slack = tolerance * (speed(rows.sides.low, m) + speed(rows.sides.high, m) + sqrt(biased) +
-                             block.w * sqrt(pressed));
-  return cone ? is_near_cone(block, is_contact) : is_near_bound(block);
+  block.slack = tolerance * (speed(rows.block.sides.low, m) + speed(rows.block.sides.high, m) +
+                             sqrt(biased) + block.w * sqrt(pressed));
+  return rows.block.is_cone() ? is_near_cone(block, rows.block.is_contact) : is_near_bound(block);
 }
 
 }  // namespace detail

@@ -17,6 +17,7 @@ class LaneBlockProducts {
   using State = LaneState<Number, Stride>;
   using Mask = typename Number::Mask;
   using Cells = typename State::Cells;
+  using Block = typename State::Block;
 
   CAROM_DEVICE explicit LaneBlockProducts(const State& state) noexcept : state_(state) {}
 
@@ -24,39 +25,38 @@ class LaneBlockProducts {
   /// @param lanes  wanted; the others get any numbers.
   CAROM_DEVICE_CALL void add_curvatures(const Mask& lanes, const Cells& lower) const noexcept {
     LaneBlockMatrix<Number> g;
-    for (int b = 0; b < state_.layout().block_count; ++b) {
-      write_convex_curvature(state_.blocks().trial(b), g);
-      if (is_needed(b, g, lanes)) add(b, g, lower, nullptr);
-    }
+    state_.blocks().for_each([&](const Block& block) {
+      write_convex_curvature(trial_of(block), g);
+      if (is_needed(block, g, lanes)) add(block, g, lower, nullptr);
+    });
   }
   /// Adds the slopes of Coulomb's law to both halves.
   CAROM_DEVICE_CALL void add_slopes(const Mask& lanes,
                                     const LaneHalves<Cells>& halves) const noexcept {
     LaneBlockMatrix<Number> g;
-    for (int b = 0; b < state_.layout().block_count; ++b) {
-      write_coulomb_slope(state_.blocks().trial(b), g);
-      if (is_needed(b, g, lanes)) add(b, g, halves.lower, &halves.upper);
-    }
+    state_.blocks().for_each([&](const Block& block) {
+      write_coulomb_slope(trial_of(block), g);
+      if (is_needed(block, g, lanes)) add(block, g, halves.lower, &halves.upper);
+    });
   }
 
  private:
   /// Whether the rows give way in one of the lanes: their diagonal is zero elsewhere.
-  [[nodiscard]] CAROM_DEVICE bool is_needed(int b, const LaneBlockMatrix<Number>& g,
+  [[nodiscard]] CAROM_DEVICE bool is_needed(const Block& block, const LaneBlockMatrix<Number>& g,
                                             const Mask& lanes) const noexcept {
     Mask yields = everywhere<Number>(false);
-    for (int r = 0; r < state_.layout().blocks[b].rows; ++r) {
+    for (int r = 0; r < block.rows; ++r) {
       yields = yields | (!(g.entry[r][r] <= Number(0)));
     }
     return any(lanes & yields);
   }
-  CAROM_DEVICE void add(int b, const LaneBlockMatrix<Number>& g, const Cells& lower,
+  CAROM_DEVICE void add(const Block& block, const LaneBlockMatrix<Number>& g, const Cells& lower,
                         const Cells* upper) const noexcept {
-    const auto& [low, high] = state_.layout().blocks[b].sides;
-    const int rows = state_.layout().blocks[b].rows;
-    add(rows, low, low, g, lower, upper);
+    const auto& [low, high] = block.sides;
+    add(block.rows, low, low, g, lower, upper);
     if (high.count == 0) return;
-    add(rows, high, low, g, lower, upper);
-    add(rows, high, high, g, lower, upper);
+    add(block.rows, high, low, g, lower, upper);
+    add(block.rows, high, high, g, lower, upper);
   }
   CAROM_DEVICE void add(int m, const LaneSide& rows, const LaneSide& columns,
                         const LaneBlockMatrix<Number>& g, const Cells& lower,

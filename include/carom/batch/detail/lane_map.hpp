@@ -4,12 +4,296 @@
 #include <algorithm>
 #include <vector>
 
-#include "carom/batch/detail/lane_block.hpp"
+#include "carom/batch/detail/lane_matrices.hpp"
 #include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/impulse_set.hpp"
+#include "carom/core/detail/compiler.hpp"
+
+/// @file
+/// Where the numbers of an island are: among those of its problem, and in the memory of a lane
+/// solver.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// The columns of a block's Jacobian that belong to one body and may not be zero.
+struct LaneSide {
+  int column;    ///< the first one, a velocity of the island
+  int count;     ///< columns; 0: the block has no such side
+  int jacobian;  ///< place of the first column among the Jacobians, a number for each row
+};
+
+struct LaneSides {
+  LaneSide low, high;  ///< those of `high` come after those of `low`
+};
+
+/// Rows of a cone that its normal bounds together.
+struct LaneGroup {
+  int first, size;
+};
+
+/// What the shape of a block says of its rows, the same in every lane.
+struct LaneShape {
+  int normal;           ///< row of the normal; −1: rows between bounds
+  bool ellipsoidal;     ///< one bound for all rows, by ‖(γ_i/μ_i)‖; a group of its own else
+  int group_count;      ///< of a cone that is not ellipsoidal
+  LaneGroup groups[3];  ///< rows that ‖γ_b‖ ≤ μ_b γₙ bounds
+  int friction_of_row[6];  ///< place of the μ of a row among those of the block
+
+  CAROM_DEVICE static constexpr LaneShape of(ImpulseShape shape) noexcept {
+    LaneShape s{2, false, 1, {{0, 2}, {3, 2}, {5, 1}}, {0, 0, 0, 1, 1, 2}};
+    switch (shape) {
+      case ImpulseShape::intervals:
+        s.normal = -1;
+        s.group_count = 0;
+        break;
+      case ImpulseShape::friction:
+        break;
+      case ImpulseShape::planar:
+        s.normal = 1;
+        s.groups[0].size = 1;
+        break;
+      case ImpulseShape::elliptic:
+        s.ellipsoidal = true;
+        s.friction_of_row[1] = 1;
+        break;
+      case ImpulseShape::torsional:
+        s.group_count = 2;
+        s.groups[1].size = 1;
+        break;
+      case ImpulseShape::rolling:
+        s.group_count = 3;
+        break;
+      case ImpulseShape::ellipsoidal_torsional:
+      case ImpulseShape::ellipsoidal_rolling:
+        s.ellipsoidal = true;
+        break;
+      case ImpulseShape::spinless_rolling:
+        s.group_count = 2;
+        break;
+    }
+    return s;
+  }
+};
+
+/// A block that is no friction contact, and where its numbers are in the memory of a lane solver.
+struct LaneBlock {
+  enum RowName {
+    regularization,
+    inverse,
+    bias,
+    contact_velocity,  ///< J v
+    trial,
+    impulse,
+    velocity_step,  ///< J d
+    trial_step,
+    lower,  ///< of intervals; the shift of a cone
+    upper,
+    multiplier,    ///< of rigid blocks: γ of the problem before
+    inverse_mass,  ///< of rigid blocks: J A⁻¹ Jᵀ of the row
+    row_name_count
+  };
+
+  LaneShape shape;
+  int rows;
+  bool rigid;
+  int at;  ///< of its first number, after that of all blocks
+  LaneSides sides;
+
+  [[nodiscard]] static constexpr int cell_count(int rows) noexcept {
+    return rows * row_name_count + 4;
+  }
+  [[nodiscard]] CAROM_DEVICE int row_at(int name) const noexcept { return at + name * rows; }
+  [[nodiscard]] CAROM_DEVICE int friction_at() const noexcept { return row_at(row_name_count); }
+  [[nodiscard]] CAROM_DEVICE int lift_at() const noexcept { return friction_at() + 3; }
+};
+
+/// Where the numbers of an island are in the memory of a lane solver, in cells. Plain numbers and
+/// pointers, so that a graphics processor reads it too.
+struct LaneLayout {
+  enum VectorName {
+    free,
+    velocity,  ///< relative to the frame, as all velocities below
+    frame,     ///< how fast the frame moves
+    best,
+    momentum,
+    gradient,
+    direction,
+    scratch,
+    vector_count,
+    // Coulomb's law needs three more.
+    kept = vector_count,
+    start,
+    law_direction,
+    coulomb_vector_count
+  };
+  enum ContactName {
+    friction,
+    tangent,
+    normal,
+    inverse_tangent,
+    inverse_normal,
+    inverse_sliding,              ///< 1/(Rₙ + μ² Rₜ)
+    opening,                      ///< (μ Rₜ/Rₙ)²
+    bias,                         ///< three components, as all below but the last
+    contact_velocity = bias + 3,  ///< J v
+    trial = contact_velocity + 3,
+    impulse = trial + 3,
+    velocity_step = impulse + 3,  ///< J d
+    trial_step = velocity_step + 3,
+    predicted = trial_step + 3,  ///< ẑ, two components
+    lift = predicted + 2,        ///< by how much v̂ₙ is lowered, De Saxcé's lift
+    contact_number_count,
+    // Islands with rigid blocks need six more.
+    multiplier = contact_number_count,  ///< γ of the compliant problem before
+    inverse_mass = multiplier + 3,      ///< J A⁻¹ Jᵀ of each row
+    rigid_contact_number_count = inverse_mass + 3
+  };
+
+  int velocities, contacts, block_count;
+  LaneRows mass_rows, matrix_rows;
+  const LaneSides* sides;               ///< of the friction contacts
+  const LaneBlock* blocks;              ///< all others
+  const unsigned char* rigid_contacts;  ///< 1: the contact is rigid
+  bool rigid;                           ///< whether some block is
+  bool is_coulomb;                      ///< whether the law is Coulomb's
+  int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at, sweep_at,
+      cell_count;
+  int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
+
+  /// Whether a solve begins with sweeps over the contacts: of a single body with friction contacts
+  /// only. One contact needs none, as Newton's method takes one step for it.
+  [[nodiscard]] CAROM_DEVICE bool has_sweeps() const noexcept {
+    return velocities <= 6 && contacts > 1 && block_count == 0 && !rigid;
+  }
+  /// Three columns for each contact.
+  [[nodiscard]] CAROM_DEVICE int sweep_cells() const noexcept {
+    return has_sweeps() ? 3 * velocities * contacts : 0;
+  }
+  [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }
+  [[nodiscard]] CAROM_DEVICE int contact_at(int contact) const noexcept {
+    return contacts_at + contact * contact_size();
+  }
+  [[nodiscard]] CAROM_DEVICE int contact_size() const noexcept {
+    return rigid ? rigid_contact_number_count : contact_number_count;
+  }
+};
+
+/// A block, friction contact or other, in the cells of a lane solver.
+template <typename Cells>
+struct LaneBlockCells {
+  int rows;
+  const LaneSides& sides;
+  LaneShape shape;
+  bool is_contact;  ///< a friction contact, which has two numbers R for its three rows
+  bool rigid;
+  Cells weight, inverse;  ///< R, 1/R
+  Cells friction;         ///< μ, as many as the shape has
+  Cells lower, upper;     ///< of intervals; `lower` is the shift of a cone. None of a contact
+  Cells bias, contact_velocity, trial, impulse;
+  Cells velocity_step, trial_step;
+  Cells lift;
+  Cells multiplier, inverse_mass;  ///< of rigid blocks
+  Cells jacobians;                 ///< those of all blocks
+
+  using Number = decltype(Cells()[0]);
+
+  [[nodiscard]] CAROM_DEVICE bool is_cone() const noexcept { return shape.normal >= 0; }
+  /// Numbers R, the one that a row has, and the first row that has one.
+  [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return is_contact ? 2 : rows; }
+  [[nodiscard]] CAROM_DEVICE int weight_of(int row) const noexcept {
+    return is_contact ? row / 2 : row;
+  }
+  [[nodiscard]] CAROM_DEVICE int row_of(int i) const noexcept { return is_contact ? 2 * i : i; }
+  /// Whether the set has a shift.
+  [[nodiscard]] CAROM_DEVICE bool is_shifted() const noexcept { return is_cone() && !is_contact; }
+  /// sums ← sums + J x.
+  CAROM_DEVICE void add_product(const Cells& x, Number (&sums)[6]) const noexcept {
+    const auto add = [&](const LaneSide& side) {
+      const Cells j = jacobians.from(side.jacobian), columns = x.from(side.column);
+      for (int c = 0; c < side.count; ++c) {
+        const Number xc = columns[c];
+        for (int r = 0; r < rows; ++r) sums[r] += j[rows * c + r] * xc;
+      }
+    };
+    add(sides.low);
+    add(sides.high);
+  }
+  /// y ← y + Jᵀ x.
+  CAROM_DEVICE void add_transposed(const Number (&x)[6], const Cells& y) const noexcept {
+    const auto add = [&](const LaneSide& side) {
+      const Cells j = jacobians.from(side.jacobian), columns = y.from(side.column);
+      for (int c = 0; c < side.count; ++c) {
+        Number sum(0);
+        for (int r = 0; r < rows; ++r) sum += j[rows * c + r] * x[r];
+        columns.add(c, sum);
+      }
+    };
+    add(sides.low);
+    add(sides.high);
+  }
+
+  CAROM_DEVICE static LaneBlockCells of_contact(const LaneLayout& layout, const Cells& cells,
+                                                int k) noexcept {
+    using Names = LaneLayout;
+    const Cells c = cells.from(layout.contact_at(k));
+    return {3,
+            layout.sides[k],
+            LaneShape::of(ImpulseShape::friction),
+            true,
+            layout.rigid && layout.rigid_contacts[k] != 0,
+            c.from(Names::tangent),
+            c.from(Names::inverse_tangent),
+            c.from(Names::friction),
+            {},
+            {},
+            c.from(Names::bias),
+            c.from(Names::contact_velocity),
+            c.from(Names::trial),
+            c.from(Names::impulse),
+            c.from(Names::velocity_step),
+            c.from(Names::trial_step),
+            c.from(Names::lift),
+            c.from(Names::multiplier),
+            c.from(Names::inverse_mass),
+            cells.from(layout.jacobian_at)};
+  }
+  CAROM_DEVICE static LaneBlockCells of_block(const LaneLayout& layout, const Cells& cells,
+                                              int b) noexcept {
+    using Names = LaneBlock;
+    const LaneBlock& block = layout.blocks[b];
+    const Cells base = cells.from(layout.blocks_at);
+    const auto rows = [&](int name) { return base.from(block.row_at(name)); };
+    return {block.rows,
+            block.sides,
+            block.shape,
+            false,
+            block.rigid,
+            rows(Names::regularization),
+            rows(Names::inverse),
+            base.from(block.friction_at()),
+            rows(Names::lower),
+            rows(Names::upper),
+            rows(Names::bias),
+            rows(Names::contact_velocity),
+            rows(Names::trial),
+            rows(Names::impulse),
+            rows(Names::velocity_step),
+            rows(Names::trial_step),
+            base.from(block.lift_at()),
+            rows(Names::multiplier),
+            rows(Names::inverse_mass),
+            cells.from(layout.jacobian_at)};
+  }
+  /// Calls visit(block) for all friction contacts, and then for all others.
+  template <typename Visit>
+  CAROM_DEVICE static void for_each(const LaneLayout& layout, const Cells& cells,
+                                    const Visit& visit) noexcept {
+    for (int k = 0; k < layout.contacts; ++k) visit(of_contact(layout, cells, k));
+    for (int b = 0; b < layout.block_count; ++b) visit(of_block(layout, cells, b));
+  }
+};
 
 /// A body of a problem.
 struct LaneBody {

@@ -28,7 +28,7 @@ struct LanePullBackTuning {
 /// stands there until it repeats, which takes one factor and some sweeps.
 ///
 /// The answers take the cells of numbers that are no longer needed: λ those of `best`, A λ those of
-/// `momentum`, p those of the trial impulses' steps, the gradient by μ that of the lift or of μ,
+/// `momentum`, p those of the trial impulses' steps, the gradient by μ that of μ,
 /// that by the bounds those of the velocity and of 1/R. ∂c/∂v is kept in `direction`, ∂c/∂γ in the
 /// velocities of the blocks.
 /// @cite  The implicit function theorem on A (v − v*) = Jᵀ γ(v̂ − J v).
@@ -126,11 +126,7 @@ CAROM_DEVICE void LanePullBack<Number, Stride, Law>::solve() const noexcept {
   blocks_.for_each_rigid([&](const Rows& rows) {
     for (int r = 0; r < rows.at.rows; ++r) rows.slope.add(r, rows.at.weight[r] * rows.pressed[r]);
   });
-  blocks_.for_each([&](const Rows& rows) {
-    Number pressed[6];
-    blocks_.find_pressed(rows, pressed);
-    blocks_.take_away(rows, pressed);
-  });
+  blocks_.for_each([&](const Rows& rows) { blocks_.take_push(rows); });
   if constexpr (is_coulomb) {
     const LaneJacobian<Number, Stride> jacobian(state_);
     solve_halves_transposed(layout.matrix_rows, jacobian.halves(), lambda);
@@ -186,25 +182,16 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::write_gradients() const noe
   multiply_lanes(layout.mass_rows, state_.cells(layout.mass_at), lambda, by_free);
   Number total = number(0);
   for (int i = 0; i < layout.velocities; ++i) total += abs(lambda[i]) + abs(by_free[i]);
-  Number by_friction[3];
-  for (int k = 0; k < layout.contacts; ++k) {
-    const Rows rows = blocks_.of_contact(k);
+  blocks_.for_each([&](const Rows& rows) {
+    Number by_friction[3];
     blocks_.write_friction(rows, by_friction);
-    state_.contact(k).set(Names::lift, by_friction[0]);
-    total += abs(by_friction[0]);
-    for (int r = 0; r < 3; ++r) total += abs(rows.pressed[r]);
-  }
-  for (int b = 0; b < layout.block_count; ++b) {
-    const Rows rows = blocks_.of_block(b);
-    blocks_.write_friction(rows, by_friction);
-    blocks_.write_bounds(b, rows);
-    const Cells mu = state_.cells(layout.blocks_at + layout.blocks[b].friction_at());
-    for (int i = 0; i < 3; ++i) {
-      mu.set(i, by_friction[i]);
+    if (!rows.block.is_contact) blocks_.write_bounds(rows);
+    for (int i = 0; i < (rows.block.is_contact ? 1 : 3); ++i) {
+      rows.block.friction.set(i, by_friction[i]);
       total += abs(by_friction[i]);
     }
     for (int r = 0; r < rows.at.rows; ++r) total += abs(rows.pressed[r]) + abs(rows.slope[r]);
-  }
+  });
   return total <= largest;
 }
 

@@ -103,13 +103,15 @@ void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
     const Cells from = cells_.from(layout_.vector_at(name));
     for (int i = 0; i < layout_.velocities; ++i) visit(from.of_lane(i, lane), *kept++);
   }
+  const auto keep = [&](const Cells& from, int count) {
+    for (int i = 0; i < count; ++i) visit(from.of_lane(i, lane), *kept++);
+  };
   for (int k = 0; k < layout_.contacts; ++k) {
-    const Cells from = cells_.from(layout_.contact_at(k) + LaneLayout::predicted);
-    const int count = layout_.rigid ? 6 : 3;  // the lift, and multipliers
-    for (int i = 0; i < count; ++i) visit(from.of_lane(i, lane), *kept++);
+    keep(cells_.from(layout_.contact_at(k) + LaneLayout::predicted), 2);
   }
-  LaneBlocks<Number, LaneCount>(layout_, cells_).for_each_kept([&](const Cells& from, int count) {
-    for (int i = 0; i < count; ++i) visit(from.of_lane(i, lane), *kept++);
+  LaneBlockCells<Cells>::for_each(layout_, cells_, [&](const LaneBlockCells<Cells>& block) {
+    keep(block.lift, 1);
+    if (layout_.rigid) keep(block.multiplier, block.rows);
   });
 }
 

@@ -12,19 +12,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The rows of a rigid block, and its cells.
-template <typename Cells>
-struct LaneRigidBlock {
-  int rows;
-  const LaneSides& sides;
-  Cells impulse, multiplier, inverse_mass, weight, inverse;
-  bool paired;  ///< a friction contact, which has one R for two rows
-
-  /// Numbers R of the block, and a row that has one of them.
-  [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return paired ? 2 : rows; }
-  [[nodiscard]] CAROM_DEVICE int row_of(int i) const noexcept { return paired ? 2 * i : i; }
-};
-
 /// The rigid blocks of an island in every lane. Their R is a share of their inverse mass. A view of
 /// the cells.
 template <typename Number, int Stride>
@@ -34,13 +21,10 @@ class LaneRigidBlocks {
   using Scalar = typename Number::scalar_type;
   using Cells = typename State::Cells;
   using Names = LaneLayout;
-  using Block = LaneRigidBlock<Cells>;
+  using Block = typename State::Block;
 
   CAROM_DEVICE explicit LaneRigidBlocks(const State& state) noexcept : state_(state) {}
 
-  /// Calls visit(block) for every one.
-  template <typename Visit>
-  CAROM_DEVICE void for_each(const Visit& visit) const noexcept;
   /// w, the mean of J A⁻¹ Jᵀ over a block's rows, as rows that a cone bounds together have the same
   /// R.
   /// @pre  the factor of A is in the cells; the scratch vector is free.
@@ -55,32 +39,11 @@ class LaneRigidBlocks {
 // --- implementation ---
 
 template <typename Number, int Stride>
-template <typename Visit>
-CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::for_each(const Visit& visit) const noexcept {
-  const LaneLayout& layout = state_.layout();
-  for (int k = 0; k < layout.contacts; ++k) {
-    if (layout.rigid_contacts[k] == 0) continue;
-    const Cells c = state_.contact(k);
-    visit(Block{3, layout.sides[k], c.from(Names::impulse), c.from(Names::multiplier),
-                c.from(Names::inverse_mass), c.from(Names::tangent), c.from(Names::inverse_tangent),
-                true});
-  }
-  const auto blocks = state_.blocks();
-  for (int b = 0; b < layout.block_count; ++b) {
-    if (!layout.blocks[b].rigid) continue;
-    const auto rows = [&](int name) { return blocks.rows(b, name); };
-    visit(Block{layout.blocks[b].rows, layout.blocks[b].sides, rows(LaneBlock::impulse),
-                rows(LaneBlock::multiplier), rows(LaneBlock::inverse_mass),
-                rows(LaneBlock::regularization), rows(LaneBlock::inverse), false});
-  }
-}
-
-template <typename Number, int Stride>
 CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_inverse_masses() const noexcept {
   const LaneLayout& layout = state_.layout();
   const Number zero(Scalar(0));
   const Cells x = state_.vector(Names::scratch);
-  for_each([&](const Block& block) {
+  state_.for_each_rigid_block([&](const Block& block) {
     Number sum = zero;
     for (int r = 0; r < block.rows; ++r) {
       for (int i = 0; i < layout.velocities; ++i) x.set(i, zero);
@@ -102,7 +65,7 @@ CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_inverse_masses() const 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_weights(
     const Number& softness) const noexcept {
-  for_each([&](const Block& block) {
+  state_.for_each_rigid_block([&](const Block& block) {
     for (int i = 0; i < block.weights(); ++i) {
       const Number weight = softness * block.inverse_mass[block.row_of(i)];
       block.weight.set(i, weight);
@@ -258,7 +221,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Number& factor, c
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE Number LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) noexcept {
   Number sum = number(0), size = number(0);
-  blocks_.for_each([&](const LaneRigidBlock<Cells>& block) {
+  state_.for_each_rigid_block([&](const LaneBlockCells<Cells>& block) {
     for (int r = 0; r < block.rows; ++r) {
       const Number impulse = block.impulse[r], difference = impulse - block.multiplier[r];
       sum += block.inverse_mass[r] * (difference * difference);
@@ -293,7 +256,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
     const Mask going = arrived & (status_ < number(0));
     if (!any(going)) return;
     if (any(failed)) compliant_.finish();
-    blocks_.for_each([&](const LaneRigidBlock<Cells>& block) {
+    state_.for_each_rigid_block([&](const LaneBlockCells<Cells>& block) {
       for (int r = 0; r < block.rows; ++r) {
         block.multiplier.set(r, select(going & solved, block.impulse[r], block.multiplier[r]));
       }

@@ -6,7 +6,7 @@
 
 #include "carom/batch/detail/lane_blocks.hpp"
 #include "carom/batch/detail/lane_friction.hpp"
-#include "carom/batch/detail/lane_layout.hpp"
+#include "carom/batch/detail/lane_map.hpp"
 #include "carom/batch/detail/lane_matrices.hpp"
 
 namespace carom {
@@ -111,6 +111,7 @@ class LaneState {
   using Names = LaneLayout;
 
   using Blocks = LaneBlocks<Number, Stride>;
+  using Block = LaneBlockCells<Cells>;
 
   CAROM_DEVICE LaneState(const LaneLayout& layout, const Cells& cells) noexcept
       : layout_(layout), cells_(cells) {}
@@ -166,6 +167,19 @@ class LaneState {
   [[nodiscard]] CAROM_DEVICE Cells cells(int at) const noexcept { return cells_.from(at); }
   /// The blocks that are no friction contacts.
   [[nodiscard]] CAROM_DEVICE Blocks blocks() const noexcept { return {layout_, cells_}; }
+  /// Calls visit(block) for all blocks, friction contacts among them.
+  template <typename Visit>
+  CAROM_DEVICE void for_each_block(const Visit& visit) const noexcept {
+    Block::for_each(layout_, cells_, visit);
+  }
+  /// The same for the rigid ones.
+  template <typename Visit>
+  CAROM_DEVICE void for_each_rigid_block(const Visit& visit) const noexcept {
+    if (!layout_.rigid) return;
+    for_each_block([&](const Block& block) {
+      if (block.rigid) visit(block);
+    });
+  }
   [[nodiscard]] CAROM_DEVICE Cells jacobian(const LaneSide& side) const noexcept {
     return cells_.from(layout_.jacobian_at + side.jacobian);
   }
@@ -271,19 +285,16 @@ CAROM_DEVICE void LaneState<Number, Stride>::shift(const Mask& lanes) noexcept {
   for (int i = 0; i < layout_.velocities; ++i) {
     free.set(i, select(lanes, free[i] - frame[i], free[i]));
   }
-  for (int k = 0; k < layout_.contacts; ++k) {
-    const Cells c = contact(k);
-    const LaneImpulse<Number> u = rows_times(k, frame);
-    const auto lower = [&](int at, const Number& by) {
-      c.set(at, select(lanes, c[at] - by, c[at]));
-    };
-    for (const int name : {int(Names::bias), int(Names::contact_velocity)}) {
-      lower(name, u.t1);
-      lower(name + 1, u.t2);
-      lower(name + 2, u.n);
+  const Number zero(0);
+  for_each_block([&](const Block& block) {
+    Number u[6] = {zero, zero, zero, zero, zero, zero};
+    block.add_product(frame, u);
+    for (int r = 0; r < block.rows; ++r) {
+      for (const Cells& at : {block.bias, block.contact_velocity}) {
+        at.set(r, select(lanes, at[r] - u[r], at[r]));
+      }
     }
-  }
-  blocks().shift(frame, lanes);
+  });
   moving_ = moving_ | lanes;
 }
 
@@ -380,16 +391,11 @@ CAROM_DEVICE void LaneState<Number, Stride>::balance_exactly() noexcept {
                                             layout_.velocities);
   balance.add_momentum(layout_.mass_rows, cells(layout_.mass_at), vector(Names::velocity),
                        vector(Names::free));
-  const auto take = [&](const LaneSides& sides, int rows, const Cells& impulse) {
-    balance.take_push(sides.low, rows, jacobian(sides.low), impulse);
-    balance.take_push(sides.high, rows, jacobian(sides.high), impulse);
-  };
-  for (int k = 0; k < layout_.contacts; ++k) {
-    take(layout_.sides[k], 3, contact(k).from(Names::impulse));
-  }
-  for (int b = 0; b < layout_.block_count; ++b) {
-    take(blocks().block(b).sides, blocks().block(b).rows, blocks().rows(b, LaneBlock::impulse));
-  }
+  for_each_block([&](const Block& block) {
+    for (const LaneSide& side : {block.sides.low, block.sides.high}) {
+      balance.take_push(side, block.rows, jacobian(side), block.impulse);
+    }
+  });
   const Cells gradient = vector(Names::gradient);
   for (int i = 0; i < layout_.velocities; ++i) {
     gradient.set(i, select(moving_, balance.sum(i), gradient[i]));
@@ -436,36 +442,32 @@ template <typename Number, int Stride>
 CAROM_DEVICE Number LaneState<Number, Stride>::cost_at_rest() const noexcept {
   const Number zero(Scalar(0));
   const Number contacts = stored([&](int) { return LaneImpulse<Number>{zero, zero, zero}; });
-  const auto rest = [&](int, Number(&u)[6]) {
-    for (Number& row : u) row = zero;
-  };
-  return free_squared + contacts + blocks().stored(rest);
+  return free_squared + contacts + blocks().stored([](const Block&, Number(&)[6]) {});
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneState<Number, Stride>::cost_when_free() const noexcept {
   const Cells free = vector(Names::free);
   const Number contacts = stored([&](int k) { return rows_times(k, free); });
-  const auto moving = [&](int b, Number(&u)[6]) { blocks().multiply(b, free, u); };
+  const auto moving = [&](const Block& block, Number(&u)[6]) { block.add_product(free, u); };
   return contacts + blocks().stored(moving);
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneState<Number, Stride>::renew_lifts(const Mask& lanes,
                                                          const Number& share) const noexcept {
-  for (int k = 0; k < layout_.contacts; ++k) {
-    const Cells c = contact(k);
-    const auto slip = [&](int axis) {
-      Number pressed = c[Names::impulse + axis];
-      if (layout_.rigid) pressed -= c[Names::multiplier + axis];
-      return c[Names::contact_velocity + axis] - c[Names::bias + axis] +
-             c[Names::tangent] * pressed;
-    };
-    const Number x = slip(0), y = slip(1);
-    const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
-    c.set(Names::lift, select(lanes, lift + share * (wanted - lift), lift));
-  }
-  blocks().renew_lifts(lanes, share);
+  for_each_block([&](const Block& block) {
+    if (!block.is_cone()) return;
+    Number slip[6];
+    for (int r = 0; r < block.rows; ++r) {
+      Number pressed = block.impulse[r];
+      if (layout_.rigid) pressed -= block.multiplier[r];
+      slip[r] =
+          block.contact_velocity[r] - block.bias[r] + block.weight[block.weight_of(r)] * pressed;
+    }
+    const Number wanted = lift_of_lanes(trial_of(block), slip), lift = block.lift[0];
+    block.lift.set(0, select(lanes, lift + share * (wanted - lift), lift));
+  });
 }
 
 }  // namespace detail
