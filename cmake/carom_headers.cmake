@@ -12,7 +12,6 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_work.hpp
   include/carom/batch/detail/device_launch.hpp
   include/carom/batch/detail/device_memory.hpp
-  include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
   include/carom/batch/detail/lane_blocks.hpp
   include/carom/batch/detail/lane_coulomb.hpp
@@ -25,7 +24,6 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_impact_queue.hpp
   include/carom/batch/detail/lane_impact_reflect.hpp
   include/carom/batch/detail/lane_impact_setup.hpp
-  include/carom/batch/detail/lane_layout.hpp
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_matrices.hpp
   include/carom/batch/detail/lane_newton.hpp
