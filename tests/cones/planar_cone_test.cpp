@@ -26,9 +26,8 @@ TEMPLATE_TEST_CASE("planar_cone: obeys the laws of a cone", "[cones][law]", floa
   check_cone_laws<PlanarCone<TestType>>(draw_planar<TestType>);
 }
 
-TEMPLATE_TEST_CASE("planar_cone: the derivative obeys its laws", "[cones][derivative]", float,
-                   double) {
-  check_derivative_laws<PlanarCone<TestType>>(draw_planar<TestType>);
+TEST_CASE("planar_cone: the derivative obeys its laws", "[cones][derivative]") {
+  check_derivative_laws<PlanarCone<double>>(draw_planar<double>);
 }
 
 TEMPLATE_TEST_CASE("planar_cone: projection is the nearest point", "[cones][oracle]", float,
@@ -45,28 +44,27 @@ TEMPLATE_TEST_CASE("planar_cone: extreme friction loses no accuracy", "[cones][o
   check_derivative_shape<PlanarCone<TestType>>(draw_extreme, 200);
 }
 
-TEMPLATE_TEST_CASE("planar_cone: is the friction cone cut at y_t2 = 0", "[cones][law]", float,
-                   double) {
+TEST_CASE("planar_cone: is the friction cone cut at y_t2 = 0", "[cones][law]") {
   WorstCase same("equals the friction cone"), slope("so does the derivative");
-  for_each_sample<PlanarCone<TestType>>(
-      draw_planar<TestType>, 400, 51, 12,
+  for_each_sample<PlanarCone<double>>(
+      draw_planar<double>, 400, 51, 12,
       [&](const auto& cone, const auto& weights, const auto& y, auto&) {
-        const FrictionCone<TestType> spatial{cone.friction};
-        const Vector3<TestType> weights3(weights(0), weights(0), weights(1));
-        const Vector3<TestType> y3(y(0), 0, y(1));
-        const Vector3<TestType> p3 = project(spatial, weights3, y3).point;
-        const Vector<TestType, 2> p = project(cone, weights, y).point;
-        same.see(distance_in(weights, p, Vector<TestType, 2>(p3(0), p3(2))),
+        const FrictionCone<double> spatial{cone.friction};
+        const Vector3<double> weights3(weights(0), weights(0), weights(1));
+        const Vector3<double> y3(y(0), 0, y(1));
+        const Vector3<double> p3 = project(spatial, weights3, y3).point;
+        const Vector<double, 2> p = project(cone, weights, y).point;
+        same.see(distance_in(weights, p, Vector<double, 2>(p3(0), p3(2))),
                  projection_allowance(weights, y), cone, weights, y, p, p3);
         const auto region = project(cone, weights, y).region;
         if (region != project(spatial, weights3, y3).region) return;
         const auto d = projection_derivative(cone, weights, y);
         const auto d3 = projection_derivative(spatial, weights3, y3);
-        carom::SquareMatrix<TestType, 2> cut;
+        carom::SquareMatrix<double, 2> cut;
         cut << d3(0, 0), d3(0, 2), d3(2, 0), d3(2, 2);
         slope.see(
             largest_entry(in_metric_coordinates(weights, d) - in_metric_coordinates(weights, cut)),
-            rounding(16, TestType(1)), cone, weights, y, region);
+            rounding(16, double(1)), cone, weights, y, region);
       });
   same.check(400);
   slope.check(300);

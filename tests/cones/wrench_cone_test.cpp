@@ -46,11 +46,10 @@ TEMPLATE_TEST_CASE("wrench_cone: the rolling cone obeys the laws of a cone", "[c
   check_rotation_law<SpinlessRollingCone<TestType>>(draw_spinless<TestType>);
 }
 
-TEMPLATE_TEST_CASE("wrench_cone: the derivatives obey their laws", "[cones][derivative]", float,
-                   double) {
-  check_derivative_laws<TorsionalCone<TestType>>(draw_torsional<TestType>);
-  check_derivative_laws<RollingCone<TestType>>(draw_rolling<TestType>);
-  check_derivative_laws<SpinlessRollingCone<TestType>>(draw_spinless<TestType>);
+TEST_CASE("wrench_cone: the derivatives obey their laws", "[cones][derivative]") {
+  check_derivative_laws<TorsionalCone<double>>(draw_torsional<double>);
+  check_derivative_laws<RollingCone<double>>(draw_rolling<double>);
+  check_derivative_laws<SpinlessRollingCone<double>>(draw_spinless<double>);
 }
 
 TEMPLATE_TEST_CASE("wrench_cone: projection is the nearest point", "[cones][oracle]", float,
@@ -70,26 +69,25 @@ TEMPLATE_TEST_CASE("wrench_cone: extreme friction loses no accuracy", "[cones][o
   check_derivative_shape<RollingCone<TestType>>(draw_extreme, 200);
 }
 
-TEMPLATE_TEST_CASE("wrench_cone: moments at rest leave a friction cone", "[cones][law]", float,
-                   double) {
+TEST_CASE("wrench_cone: moments at rest leave a friction cone", "[cones][law]") {
   WorstCase torsional("torsional"), rolling("rolling");
-  for_each_sample<RollingCone<TestType>>(
-      draw_rolling<TestType>, 400, 54, 12,
+  for_each_sample<RollingCone<double>>(
+      draw_rolling<double>, 400, 54, 12,
       [&](const auto& cone, const auto& weights, const auto& drawn, auto&) {
-        const Vector3<TestType> y = drawn.template head<3>();
-        const Vector3<TestType> weights3 = weights.template head<3>();
-        const auto expected = project(FrictionCone<TestType>{cone.friction}, weights3, y);
+        const Vector3<double> y = drawn.template head<3>();
+        const Vector3<double> weights3 = weights.template head<3>();
+        const auto expected = project(FrictionCone<double>{cone.friction}, weights3, y);
         const long double allowance = projection_allowance(weights3, y);
 
-        const Vector<TestType, 4> y4(y(0), y(1), y(2), TestType(0));
-        const Vector<TestType, 4> weights4 = weights.template head<4>();
+        const Vector<double, 4> y4(y(0), y(1), y(2), double(0));
+        const Vector<double, 4> weights4 = weights.template head<4>();
         const auto four =
-            project(TorsionalCone<TestType>{cone.friction, cone.torsional_friction}, weights4, y4);
+            project(TorsionalCone<double>{cone.friction, cone.torsional_friction}, weights4, y4);
         torsional.see(distance_in(weights3, four.point, expected.point), allowance, cone, weights,
                       y);
         torsional.see_holds(four.point(3) == 0, cone, weights, y);
 
-        Vector<TestType, 6> y6 = Vector<TestType, 6>::Zero();
+        Vector<double, 6> y6 = Vector<double, 6>::Zero();
         y6.template head<3>() = y;
         const auto six = project(cone, weights, y6);
         rolling.see(distance_in(weights3, six.point, expected.point), allowance, cone, weights, y);
@@ -99,19 +97,18 @@ TEMPLATE_TEST_CASE("wrench_cone: moments at rest leave a friction cone", "[cones
   rolling.check(400);
 }
 
-TEMPLATE_TEST_CASE("wrench_cone: without a spin the rolling cone is the one of six rows",
-                   "[cones][law]", float, double) {
+TEST_CASE("wrench_cone: without a spin the rolling cone is the one of six rows", "[cones][law]") {
   WorstCase worst("five rows of six");
-  for_each_sample<SpinlessRollingCone<TestType>>(
-      draw_spinless<TestType>, 400, 55, 12,
+  for_each_sample<SpinlessRollingCone<double>>(
+      draw_spinless<double>, 400, 55, 12,
       [&](const auto& cone, const auto& weights, const auto& y, auto&) {
-        Vector<TestType, 6> spread = Vector<TestType, 6>::Zero(), weights6 = spread;
+        Vector<double, 6> spread = Vector<double, 6>::Zero(), weights6 = spread;
         spread.template head<5>() = y;
-        weights6 << weights, TestType(1);
-        const RollingCone<TestType> whole{cone.friction, cone.rolling_friction, TestType(0)};
+        weights6 << weights, double(1);
+        const RollingCone<double> whole{cone.friction, cone.rolling_friction, double(0)};
         const auto six = project(whole, weights6, spread);
         const auto five = project(cone, weights, y);
-        const Vector<TestType, 5> expected = six.point.template head<5>();
+        const Vector<double, 5> expected = six.point.template head<5>();
         worst.see(distance_in(weights, five.point, expected), projection_allowance(weights, y),
                   cone, weights, y);
         worst.see_holds(five.region == six.region, cone, weights, y);

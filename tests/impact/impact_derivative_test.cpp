@@ -336,41 +336,6 @@ TEST_CASE("impact_derivative: it is what differences of the resolver say", "[imp
   CHECK(wedges > 100);
 }
 
-TEST_CASE("impact_derivative: an elastic impact keeps the energy whatever data change",
-          "[impact][law]") {
-  VectorSource<double> source(93u);
-  WorstCase keeps("dE+ = dE-"), length("Gamma(a u) = Gamma(u)");
-  for (int round = 0; round < 200; ++round) {
-    const Kind kind = kinds[round % 5];
-    const Index size = 1 + round % 6;
-    const auto data = draw_data<double>(source, kind, size, 1 + (round / 3) % size);
-    Linearized<double> linearized(kind, data, ImpactMotion::momentum);
-    REQUIRE(linearized.status == ImpactLinearization::usable);
-    const auto change = draw_change(source, linearized.zero());
-    const auto energy_change = [&](const VectorX<double>& p, const VectorX<double>& dp) {
-      const VectorX<double> v = data.mass.llt().solve(p);
-      return v.dot(dp) - v.dot(change.mass * v) / 2;
-    };
-    const VectorX<double> after = resolve(kind, data, ImpactMotion::momentum).motion;
-    const VectorX<double> pushed = linearized.push(change);
-    const double before = energy_change(data.motion, change.motion);
-    const double scale = data.mass.inverse().norm() *
-                         (after.norm() * pushed.norm() + data.motion.norm() * size_of(change) +
-                          data.mass.inverse().norm() * data.motion.squaredNorm());
-    keeps.see(std::abs(energy_change(after, pushed) - before), rounding(2000, scale), data.mass,
-              data.normals, data.motion);
-    const auto gradient = linearized.pull(draw_vector(source, size));
-    for (Index i = 0; i < data.normals.cols(); ++i) {
-      const double product = gradient.normals.col(i).dot(data.normals.col(i));
-      length.see(std::abs(product),
-                 rounding(200, data.mass.inverse().norm() * data.mass.norm() *
-                                   (1 + gradient.normals.norm()) * data.normals.norm()));
-    }
-  }
-  keeps.check(200);
-  length.check(200);
-}
-
 TEMPLATE_TEST_CASE("impact_derivative: two balls, in closed form", "[impact][example]", float,
                    double) {
   using Scalar = TestType;
@@ -423,55 +388,6 @@ TEST_CASE("impact_derivative: equal balls in line pass changes on as they sort v
   CHECK(numbers_of(cradle.derivative.one_sided()) == std::vector<Index>{0});
   CHECK(cradle.derivative.boundary(0) == ImpactBoundary::rest);
   CHECK(cradle.derivative.boundary(1) == ImpactBoundary::inside);
-}
-
-TEMPLATE_TEST_CASE("impact_derivative: a disc that strikes a wall aslant, in closed form",
-                   "[impact][example]", float, double) {
-  using Scalar = TestType;
-  const Scalar angle = Scalar(0.7), r = Scalar(0.6), length = 3;
-  const VectorX<Scalar> normal =
-      VectorX<Scalar>(Eigen::Matrix<Scalar, 2, 1>(std::cos(angle), std::sin(angle)));
-  const VectorX<Scalar> turned =
-      VectorX<Scalar>(Eigen::Matrix<Scalar, 2, 1>(-std::sin(angle), std::cos(angle)));
-  const VectorX<Scalar> v = VectorX<Scalar>(Eigen::Matrix<Scalar, 2, 1>(-2, Scalar(0.3)));
-  Data<Scalar> data{Scalar(1.7) * MatrixX<Scalar>::Identity(2, 2), length * normal, v,
-                    VectorX<Scalar>::Constant(1, r)};
-  Linearized<Scalar> linearized(Kind::by_energy, data, ImpactMotion::velocity);
-  REQUIRE(linearized.status == ImpactLinearization::usable);
-  // v+ = v − (1 + R)(v·n) n.
-  auto change = linearized.zero();
-  change.normals.col(0) = length * turned;  // the wall turns
-  const VectorX<Scalar> by_angle = -(1 + r) * (v.dot(turned) * normal + v.dot(normal) * turned);
-  const Scalar allowed = rounding(30, Scalar(2));
-  CHECK((linearized.push(change) - by_angle).norm() <= allowed);
-  change.normals.col(0) = normal;  // its gradient grows
-  CHECK(linearized.push(change).norm() <= allowed);
-  change = linearized.zero();
-  change.restitution(0) = 1;
-  CHECK((linearized.push(change) + v.dot(normal) * normal).norm() <= allowed);
-  const MatrixX<Scalar> reflection =
-      MatrixX<Scalar>::Identity(2, 2) - (1 + r) * normal * normal.transpose();
-  CHECK((linearized.by_motion() - reflection).norm() <= allowed);
-  change = linearized.zero();
-  change.mass.setIdentity();  // a heavier disc takes the same way
-  CHECK(linearized.push(change).norm() <= allowed);
-}
-
-TEST_CASE("impact_derivative: by the restitution of a whole impact, in closed form",
-          "[impact][example]") {
-  for (const Kind kind : {Kind::by_energy, Kind::by_energy_bilateral}) {
-    for (const double r : {0.0, 1e-6, 0.3, 1.0}) {
-      auto data = line_of_balls<double>(VectorX<double>::Ones(3), vector_of({1, 0, 0}));
-      data.restitution = vector_of({r});
-      Linearized<double> linearized(kind, data, ImpactMotion::velocity);
-      REQUIRE(linearized.status == ImpactLinearization::usable);
-      auto change = linearized.zero();
-      change.restitution(0) = 1;
-      // ((1 − R), (1 − R), (1 + 2 R))/3
-      CAPTURE(int(kind), r, linearized.push(change));
-      CHECK((linearized.push(change) - vector_of({-1, -1, 2}) / 3).norm() <= rounding(40, 1.0));
-    }
-  }
 }
 
 TEST_CASE("impact_derivative: symmetric impacts are named where their order matters",
@@ -565,20 +481,6 @@ TEST_CASE("impact_derivative: contacts at rest are named where they decide", "[i
             .empty());
   CHECK(numbers_of(Linearized<double>(Kind::least, cradle, ImpactMotion::velocity)
                        .derivative.one_sided()) == std::vector<Index>{1});
-}
-
-TEST_CASE("impact_derivative: a wedged body rests, and goes on resting", "[impact][example]") {
-  // Between two walls, and along them free.
-  Data<double> gap{MatrixX<double>::Identity(2, 2), MatrixX<double>(2, 2), vector_of({2, 3}), {}};
-  gap.normals << 1, -1, 0, 0;
-  MatrixX<double> along(2, 2);
-  along << 0, 0, 0, 1;
-  for (const Kind kind : {Kind::elastic, Kind::plastic, Kind::bilateral, Kind::by_energy}) {
-    gap.restitution = VectorX<double>::Constant(restitution_count(kind, 2), 0.5);
-    Linearized<double> linearized(kind, gap, ImpactMotion::momentum);
-    REQUIRE(linearized.status == ImpactLinearization::usable);
-    CHECK((linearized.by_motion() - along).norm() <= rounding(8, 1.0));
-  }
 }
 
 TEST_CASE("impact_derivative: dependent normals, of changes that keep them dependent",

@@ -8,7 +8,7 @@
 
 namespace impact_report_test {
 
-using carom::ImpactOptions, carom::ImpactReport, carom::ImpactStatus, carom::Index;
+using carom::ImpactOptions, carom::ImpactStatus, carom::Index;
 using carom::detail::collapse_fault, carom::detail::restitution_fault;
 
 static_assert(std::string_view(carom::to_string(ImpactStatus::wedged)) == "wedged");
@@ -37,14 +37,6 @@ TEST_CASE("impact_report: every status has its own word", "[impact][example]") {
   CHECK(std::string(to_string(static_cast<ImpactStatus>(17))) == "unknown");
 }
 
-TEMPLATE_TEST_CASE("impact_report: a fresh report claims nothing", "[impact][example]", float,
-                   double) {
-  const ImpactReport<TestType> report;
-  CHECK(report.status == ImpactStatus::not_finite);
-  CHECK(report.reflections == 0);
-  CHECK(report.energy_gain == 0);
-}
-
 TEMPLATE_TEST_CASE("impact_report: the defaults forgive roundings and are valid",
                    "[impact][example]", float, double) {
   const ImpactOptions<TestType> options;
@@ -53,18 +45,16 @@ TEMPLATE_TEST_CASE("impact_report: the defaults forgive roundings and are valid"
   CHECK(check(options).empty());
 }
 
-TEMPLATE_TEST_CASE("impact_report: options at the edge of their range are valid", "[impact][edge]",
-                   float, double) {
-  using Scalar = TestType;
+TEST_CASE("impact_report: options at the edge of their range are valid", "[impact][edge]") {
+  using Scalar = double;
   CHECK(check(ImpactOptions<Scalar>{0, 0}).empty());
   CHECK(check(ImpactOptions<Scalar>{-Scalar(0), 1}).empty());
   CHECK(check(ImpactOptions<Scalar>{below_one<Scalar>, 0}).empty());
   CHECK(check(ImpactOptions<Scalar>{0, std::numeric_limits<Index>::max()}).empty());
 }
 
-TEMPLATE_TEST_CASE("impact_report: options out of range are named", "[impact][edge]", float,
-                   double) {
-  using Scalar = TestType;
+TEST_CASE("impact_report: options out of range are named", "[impact][edge]") {
+  using Scalar = double;
   const auto tolerance = [](Scalar value) { return check(ImpactOptions<Scalar>{value, -1}); };
   const std::string expected = "tolerance: expected a fraction in [0, 1), got ";
   CHECK(tolerance(1) == expected + "1");
@@ -76,9 +66,8 @@ TEMPLATE_TEST_CASE("impact_report: options out of range are named", "[impact][ed
   CHECK(tolerance(0) == "reflection limit: expected a count >= 0, got -1");
 }
 
-TEMPLATE_TEST_CASE("impact_report: a restitution lies between zero and one", "[impact][edge]",
-                   float, double) {
-  using Scalar = TestType;
+TEST_CASE("impact_report: a restitution lies between zero and one", "[impact][edge]") {
+  using Scalar = double;
   for (const Scalar e : {Scalar(0), least<Scalar>, Scalar(0.5), below_one<Scalar>, Scalar(1)}) {
     CAPTURE(e);
     CHECK(restitution_fault(e).empty());
@@ -92,9 +81,8 @@ TEMPLATE_TEST_CASE("impact_report: a restitution lies between zero and one", "[i
   CHECK_FALSE(restitution_fault(1 + std::numeric_limits<Scalar>::epsilon()).empty());
 }
 
-TEMPLATE_TEST_CASE("impact_report: a collapse threshold lies inside zero and one", "[impact][edge]",
-                   float, double) {
-  using Scalar = TestType;
+TEST_CASE("impact_report: a collapse threshold lies inside zero and one", "[impact][edge]") {
+  using Scalar = double;
   for (const Scalar share : {least<Scalar>, Scalar(1e-9), Scalar(0.5), below_one<Scalar>}) {
     CAPTURE(share);
     CHECK(collapse_fault(share).empty());

@@ -41,6 +41,25 @@ struct ThrownAtWall : Thrown<Scalar> {
   }
 };
 
+/// A ball without friction between four cushions.
+struct Pool {
+  using scalar_type = double;
+  double width = 2.54, height = 1.27, mass = 0.17;
+  [[nodiscard]] Index size() const { return 2; }
+  [[nodiscard]] Index gap_count() const { return 4; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return mass / 2 * (v(0) * v(0) + v(1) * v(1));
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(0);
+    out(1) = width - q(0);
+    out(2) = q(1);
+    out(3) = height - q(1);
+  }
+};
+
 /// A unit mass under gravity in a round bowl with a bump in the middle.
 struct InBowl {
   using scalar_type = double;
