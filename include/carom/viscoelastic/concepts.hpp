@@ -13,17 +13,17 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What may look inside of a stepper; defined for ViscoelasticStepDerivative.
+/// Access to the private data of a stepper; defined for ViscoelasticStepDerivative.
 template <typename Stepper>
 struct StepperInside;
 
 }  // namespace detail
 
-/// A mechanism with points that may touch a plane, as ViscoelasticStepper advances it.
+/// A mechanism with points that may touch a plane, as ViscoelasticStepper needs it.
 ///
-/// Triples are (t₁, t₂, n), n the height above the plane. Law: `write_contacts` gives the places of
-/// the points, their Jacobian J and J̇ v in one order; `advance` takes q to q ⊕ displacement, to
-/// first order along J, and sets the velocity.
+/// Triples are (t₁, t₂, n), where n is the height above the plane. Law: `write_contacts` writes the
+/// positions of the points, their Jacobian J and J̇ v in one order. `advance` changes q to q ⊕
+/// displacement, to first order along J, and sets the velocity.
 template <typename System>
 concept ContactMechanism = requires(const System& system, typename System::State& state,
                                     const typename System::State& now,
@@ -37,13 +37,14 @@ concept ContactMechanism = requires(const System& system, typename System::State
   system.advance(state, vector, vector);               // displacement, velocity
 };
 
-/// A mechanism that ViscoelasticStepDerivative differentiates: its functions also take states in
-/// numbers that carry derivatives, which `State::cast` makes.
+/// A mechanism that ViscoelasticStepDerivative can differentiate: its functions also accept states
+/// in numbers with derivatives, which `State::cast` makes.
 ///
 /// Law: `write_difference` inverts `advance` to first order: after advance(to, d, v) from a copy of
-/// `from`, it writes d up to terms of second order. Functions of such numbers are written once, as
-/// templates of the state's number, with `using std::sqrt` and the like before the plain names;
-/// where `advance` takes the length of a turn, it must have a slope at a turn of zero.
+/// `from`, it writes d up to terms of second order. Functions for such numbers are written once, as
+/// templates of the state's number, with `using std::sqrt` and similar declarations before the
+/// unqualified names. If `advance` computes the length of a rotation vector, it must be
+/// differentiable at zero rotation.
 template <typename System>
 concept DifferentiableMechanism = ContactMechanism<System> &&
     requires(const System& system, const typename System::State& now,

@@ -8,7 +8,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a contact point is made of; directions (t₁, t₂, n).
+/// The material of a contact point, in the directions (t₁, t₂, n).
 template <RealScalar Scalar>
 struct ContactMaterial {
   Vector3<Scalar> stiffness{0, 0, 0};  ///< K [N/m], ≥ 0.
@@ -16,7 +16,7 @@ struct ContactMaterial {
   Scalar friction = 0;                 ///< μ [-], ≥ 0.
 };
 
-/// What is wrong with a material, naming the entry; empty when nothing is. Cold.
+/// The fault of a material, naming the entry; empty if there is none. Cold.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check(const ContactMaterial<Scalar>& material) {
   const auto look = [](const char* name, const Vector3<Scalar>& numbers) -> Fault {

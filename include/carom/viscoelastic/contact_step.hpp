@@ -17,9 +17,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The data of one step of a mechanism on n viscoelastic contacts, frozen at its start. Triples are
-/// (t₁, t₂, n), the normal pointing away from the surface.
-/// @tparam Matrix, Vector  plain or Growing, for those whose sizes change at run time.
+/// The data of one step of a mechanism with n viscoelastic contacts, frozen at its start. Triples
+/// are (t₁, t₂, n); the normal points away from the surface.
+/// @tparam Matrix, Vector  plain or Growing, for sizes that change at run time.
 template <RealScalar Scalar, typename Matrix = MatrixX<Scalar>, typename Vector = VectorX<Scalar>>
 struct ContactStepData {
   Scalar time_step = 0;      ///< t [s], > 0.
@@ -34,7 +34,7 @@ struct ContactStepData {
   Vector points;             ///< p, 3n [m].
   Vector anchors;            ///< p₀, 3n [m].
 
-  /// Sets the sizes of members that are Growing. Cold: allocates beyond the largest so far.
+  /// Sets the sizes of Growing members. Cold: allocates only for sizes larger than all before.
   void grow(Index contacts, Index velocities) {
     mass_matrix.grow(velocities, velocities);
     jacobian.grow(3 * contacts, velocities);
@@ -63,7 +63,7 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// What is wrong with a step's data, naming the entry; empty when nothing is. Cold.
+/// The fault of a step's data, naming the entry; empty if there is none. Cold.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check(const ContactStepData<Scalar>& data) {
   const Index n = data.contact_count(), velocities = data.velocity_count();
@@ -101,8 +101,13 @@ template <RealScalar Scalar>
   return found;
 }
 
-/// One step of viscoelastic contact: average forces, brought into their cones, the anchors, and the
-/// motion that follows, which is exact for the frozen system at any t:
+/// One step of viscoelastic contact.
+///
+/// The problem: the frozen system M v̇ = M v̇_free + Jᵀλ, λ = −K (p − p₀) − B (ṗ − w), for the time
+/// t, where w is the velocity of the anchors p₀. The steps: (1) λ_avg and λ_avg2, the average
+/// forces for resting anchors, from the exponential of the linear system; (2) if a force is outside
+/// its cone, the slip law computes w and the average forces λ̄ and λ̄₂ in the cones; (3) the
+/// anchors move; (4) the motion, which is exact for the frozen system for any t:
 ///
 ///   v⁺ = v + t (v̇_free + M⁻¹Jᵀλ̄),   q⁺ ⊖ q = t (v + (t/2)(v̇_free + M⁻¹Jᵀλ̄₂)).
 ///
@@ -115,7 +120,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 class ContactStep {
  public:
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index velocity_count) {
     const Index n = 3 * contact_count;
     forces_.prepare(contact_count, velocity_count);
@@ -130,8 +135,7 @@ class ContactStep {
     for (Vector* v : {&velocity_, &displacement_, &push_}) v->grow(velocity_count);
   }
 
-  /// What is wrong with a step's data or with its sizes for this object; empty when nothing is.
-  /// Cold.
+  /// The fault of a step's data or of its sizes for this object; empty if there is none. Cold.
   [[nodiscard]] Fault check(const ContactStepData<Scalar>& data) const {
     const auto other = [](const char* item, Index expected, Index got) {
       const std::string words = "as many as prepared for, " + std::to_string(expected);
@@ -145,8 +149,8 @@ class ContactStep {
     return carom::check(data);
   }
 
-  /// @pre  check(data) finds nothing.
-  /// @return  status of the slip law; not_finite when numbers leave the range.
+  /// @pre  check(data) is empty.
+  /// @return  status of the slip law; not_finite when numbers leave the range of the type.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Data>
   SolveReport<Scalar> solve(const Data& data, SlipLaw law) noexcept {
@@ -176,7 +180,7 @@ class ContactStep {
     return report;
   }
 
-  /// λ_avg, λ_avg2: without cones [N].
+  /// λ_avg, λ_avg2: without the cones [N].
   [[nodiscard]] const Growing<VectorX<Scalar>>& average_force() const noexcept { return average_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& average_force2() const noexcept {
     return average2_;
@@ -184,15 +188,15 @@ class ContactStep {
   /// λ̄, λ̄₂: in their cones [N].
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return cone_.force(); }
   [[nodiscard]] const Growing<VectorX<Scalar>>& force2() const noexcept { return cone_.force2(); }
-  /// w, by which anchors slide [m/s].
+  /// w, the velocity of the anchors [m/s].
   [[nodiscard]] const Growing<VectorX<Scalar>>& anchor_velocity() const noexcept {
     return cone_.velocity();
   }
   /// Whether a contact sticks, slides or separates.
   [[nodiscard]] ConeRegion region(Index contact) const noexcept { return cone_.region(contact); }
-  /// How the last step's averages were computed.
+  /// The method that computed the averages of the last step.
   [[nodiscard]] ForceMethod force_method() const noexcept { return forces_.method(); }
-  /// The averages of the last step, which also give its gains G and G₂.
+  /// The averages of the last step, which also compute its gains G and G₂.
   [[nodiscard]] AverageForces<Scalar>& forces() noexcept { return forces_; }
   /// v⁺
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
@@ -200,11 +204,11 @@ class ContactStep {
   [[nodiscard]] const Growing<VectorX<Scalar>>& displacement() const noexcept {
     return displacement_;
   }
-  /// Anchors p₀ after the step, 3n [m], of points moved as the frozen system moves them.
+  /// Anchors p₀ after the step, 3n [m], for points that move with the frozen system.
   [[nodiscard]] const Growing<VectorX<Scalar>>& anchors() const noexcept { return anchors_; }
 
-  /// Anchor of row r after the step when its point has gone to `point` [m]. It stays in stick and
-  /// along the normal; an open contact's anchor is the point itself.
+  /// Anchor of row r after the step for a point at `point` [m]. It does not move in stick and along
+  /// the normal. The anchor of an open contact is the point itself.
   template <typename Data>
   [[nodiscard]] Scalar anchor_after(const Data& data, Index r, const Scalar& point) const noexcept {
     const ConeRegion region = cone_.region(r / 3);
@@ -235,7 +239,7 @@ class ContactStep {
     displacement_ = t * (data.velocity + t / 2 * push_);
     anchors_.noalias() = data.jacobian * displacement_;
     for (Index r = 0; r < anchors_.size(); ++r) {
-      // To second order in t the points also follow J̇ v.
+      // To second order in t the points also move by J̇ v.
       const Scalar point = data.points(r) + anchors_(r) + t * t / 2 * data.drift(r);
       anchors_(r) = anchor_after(data, r, point);
     }

@@ -8,12 +8,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How the average forces of a step are computed; the data decide.
+/// The method that computes the average forces of a step. The data determine it.
 enum class ForceMethod : std::uint8_t {
   contact_modes,     ///< Modes in contact space: damping proportional to stiffness.
-  coordinate_modes,  ///< Modes in generalized coordinates: the same, and n_v < 3n.
+  coordinate_modes,  ///< Modes in generalized coordinates: for the same damping and n_v < 3n.
   taylor,            ///< Taylor action of the exponential: any diagonal K and B.
-  exponential,       ///< Dense exponential: the same, where Taylor series would cost more.
+  exponential,  ///< Dense exponential: for any diagonal K and B, if Taylor series would cost more.
 };
 
 /// The name of a method.

@@ -16,7 +16,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Place and motion of a rigid body in space.
+/// Position and motion of a rigid body in space.
 template <RealScalar Scalar>
 struct FreeBodyState {
   Vector3<Scalar> position = Vector3<Scalar>::Zero();  ///< of the centre of mass [m].
@@ -24,7 +24,7 @@ struct FreeBodyState {
   Vector3<Scalar> velocity = Vector3<Scalar>::Zero();  ///< [m/s], world.
   Vector3<Scalar> rate = Vector3<Scalar>::Zero();      ///< ω [rad/s], world.
 
-  /// The same state in other numbers, as derivatives need it.
+  /// The same state in another number type, for derivatives.
   template <RealScalar Other>
   [[nodiscard]] FreeBodyState<Other> cast() const noexcept {
     return {position.template cast<Other>(), orientation.template cast<Other>(),
@@ -32,8 +32,8 @@ struct FreeBodyState {
   }
 };
 
-/// A free rigid body with contact points above the plane z = 0; velocities are (ṗ, ω), world axes.
-/// Its functions also take states in other numbers, such as those that carry derivatives.
+/// A free rigid body with contact points above the plane z = 0. Velocities are (ṗ, ω) in world
+/// axes. Its functions also accept states in other number types, such as numbers with derivatives.
 template <RealScalar Scalar>
 class FreeBody {
  public:
@@ -122,7 +122,8 @@ class FreeBody {
     velocity.template tail<3>() = state.rate;
   }
 
-  /// The rotation turns by the exponential of its displacement; the quaternion stays of length 1.
+  /// The rotation changes by the exponential of its displacement. The quaternion always has length
+  /// 1.
   template <RealScalar Number, typename Values>
   void advance(FreeBodyState<Number>& state, const Values& displacement,
                const Values& velocity) const noexcept {
@@ -135,7 +136,7 @@ class FreeBody {
     const Number share = turns ? Number(sin(angle / 2) / angle) : Number(Scalar(0.5) - square / 48);
     const Vector3<Number> a = share * turn;
     Number c = cos(angle / 2);
-    if constexpr (!std::floating_point<Number>) {  // the angle has no slope where nothing turns
+    if constexpr (!std::floating_point<Number>) {  // the angle has no derivative at zero rotation
       if (!turns) c = Scalar(1) - square / 8;
     }
     const Vector3<Number> b = state.orientation.template head<3>();
@@ -147,7 +148,7 @@ class FreeBody {
     state.rate = velocity.template tail<3>();
   }
 
-  /// The displacement that takes one state to another, to first order.
+  /// The displacement from one state to another, to first order.
   template <RealScalar Number, typename Values>
   void write_difference(const FreeBodyState<Number>& from, const FreeBodyState<Number>& to,
                         Values& displacement) const noexcept {

@@ -8,15 +8,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How average forces are brought into their friction cones.
+/// How average forces are moved to their friction cones.
 enum class SlipLaw : std::uint8_t {
-  coulomb,  ///< Anchors slide along the surface against the force; contacts are coupled.
+  coulomb,  ///< Anchors slide along the surface opposite to the force; contacts are coupled.
   convex,   ///< The associated law: sliding anchors rise by μ‖wₜ‖.
-  radial,   ///< Each force is cut to its cone, tangents first; no coupling.
-  stick,    ///< No cone: anchors at rest.
+  radial,   ///< Each force is clipped to its cone, tangents first; no coupling.
+  stick,    ///< No cone: anchors rest.
 };
 
-/// The name of a law, as `carom viscoelastic --method` takes it.
+/// The name of a law, as in `carom viscoelastic --method`.
 [[nodiscard]] constexpr const char* to_string(SlipLaw law) noexcept {
   switch (law) {
     case SlipLaw::coulomb:

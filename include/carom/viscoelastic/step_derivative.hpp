@@ -21,33 +21,35 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Derivative of a whole step of ViscoelasticStepper, with the instants at which contacts are made
-/// or broken inside of it.
+/// Derivative of a whole step of ViscoelasticStepper, including the instants within the step at
+/// which contacts are made or broken.
 ///
 /// The state is (q, v, p₀): configuration in coordinates of the tangent, q ⊕ δ; velocity; anchors.
-/// Rows are those of the state after the step, n_v + n_v + 3n. Anchors of open contacts and heights
-/// of anchors are no variables: their rows and columns are zero. An instant t* moves with the data
-/// by the implicit function theorem on what vanishes there: the height of a point that touches, the
-/// force of spring and damper of a contact that opens (saltation).
+/// The rows are those of the state after the step, n_v + n_v + 3n. Anchors of open contacts and
+/// heights of anchors are not variables: their rows and columns are zero. An instant t* is a
+/// function of the data by the implicit function theorem on the quantity that vanishes there: the
+/// height of a point that touches, or the force of spring and damper of a contact that opens
+/// (saltation).
 ///
 /// ```
 /// carom::ViscoelasticStepDerivative<carom::FreeBody<double>> derivative(stepper);  // cold
-/// derivative.step(stepper, state, 0.005);          // hot: takes the step and differentiates it
+/// derivative.step(stepper, state, 0.005); // hot: computes the step and its derivative
 /// total = derivative.by_state() * total;           // the chain rule over many steps
 /// ```
 /// Real-time safe once constructed: no allocation, no exception, if the functions of the mechanism
-/// are so. A part of a step costs about 20 (3n)² (3 n_v + 10 n) multiply-adds per unit of ω t.
-/// @cite  hammoud2022exponential, for the step; its derivative is ours.
+/// are. A part of a step costs about 20 (3n)² (3 n_v + 10 n) multiply-adds per unit of ω t.
+/// @cite  hammoud2022exponential, for the step. Its derivative is not in this source.
 template <DifferentiableMechanism System>
 class ViscoelasticStepDerivative {
  public:
   using Scalar = typename System::scalar_type;
   using State = typename System::State;
   using Stepper = ViscoelasticStepper<System>;
-  /// A touch or release so near a step's beginning or end is one-sided, in shares of the step [-].
+  /// A touch or release this near to the start or end of a step is one-sided, in shares of the step
+  /// [-].
   static constexpr double nearness = 1e-9;
 
-  /// Sizes all memory for the steps of a stepper.
+  /// Allocates all memory for the steps of a stepper.
   /// @note  Cold: allocates; throws std::invalid_argument for SlipLaw::radial.
   explicit ViscoelasticStepDerivative(Stepper& stepper)
       : columns_{stepper.system().velocity_count(), stepper.system().contact_count()} {
@@ -66,10 +68,10 @@ class ViscoelasticStepDerivative {
     derivative_.setZero();
   }
 
-  /// Takes a step and differentiates it; the step is the same as without the derivative.
-  /// @return  the stepper's report, not_finite also when a derivative left the range, or contact
-  ///          so stiff or damped that ω t or the rate of damping times t is above 2·10⁵; all
-  ///          derivatives are then NaN.
+  /// Computes a step and its derivative. The step is the same as without the derivative.
+  /// @return  the stepper's report. It is also not_finite if a derivative left the range of the
+  ///          type, or if a contact is so stiff or damped that ω t or the damping rate times t is
+  ///          above 2·10⁵. Then all derivatives are NaN.
   ViscoelasticReport step(Stepper& stepper, State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(stepper.system().contact_count() == columns_.contacts);
     CAROM_EXPECTS(stepper.system().velocity_count() == columns_.velocities);
@@ -86,38 +88,41 @@ class ViscoelasticStepDerivative {
     return report;
   }
 
-  /// By the state before the step; square.
+  /// Derivative by the state before the step; square.
   [[nodiscard]] auto by_state() const noexcept { return derivative_.leftCols(columns_.rows()); }
-  /// By a constant generalized force that acts beside those of the mechanism, n_v columns [1/N].
+  /// Derivative by a constant generalized force in addition to those of the mechanism, n_v columns
+  /// [1/N].
   [[nodiscard]] auto by_force() const noexcept { return by(columns_.force(), columns_.velocities); }
-  /// By a constant acceleration added to v̇_free, such as gravity's, n_v columns.
+  /// Derivative by a constant acceleration added to v̇_free, such as gravity, n_v columns.
   [[nodiscard]] auto by_acceleration() const noexcept {
     return by(columns_.acceleration(), columns_.velocities);
   }
-  /// By K of each contact, 3n columns (t₁, t₂, n); contacts of one material add theirs.
+  /// Derivative by K of each contact, 3n columns (t₁, t₂, n). For contacts of one material, add
+  /// their columns.
   [[nodiscard]] auto by_stiffness() const noexcept {
     return by(columns_.stiffness(), 3 * columns_.contacts);
   }
-  /// By B of each contact, 3n columns.
+  /// Derivative by B of each contact, 3n columns.
   [[nodiscard]] auto by_damping() const noexcept {
     return by(columns_.damping(), 3 * columns_.contacts);
   }
-  /// By μ of each contact, n columns.
+  /// Derivative by μ of each contact, n columns.
   [[nodiscard]] auto by_friction() const noexcept {
     return by(columns_.friction(), columns_.contacts);
   }
-  /// By the length of the step, a column.
+  /// Derivative by the length of the step, one column.
   [[nodiscard]] auto by_time_step() const noexcept { return derivative_.col(columns_.time_step()); }
-  /// All of these side by side, in this order.
+  /// All of these in this order.
   [[nodiscard]] const Growing<MatrixX<Scalar>>& matrix() const noexcept { return derivative_; }
 
-  /// out ← matrix() change: of the state after the step, from a change of everything.
+  /// out ← matrix() change: the change of the state after the step for a change of all data.
   template <typename Values1, typename Values2>
   void push_forward(const Values1& change, Values2& out) const noexcept {
     CAROM_EXPECTS(change.size() == derivative_.cols() && out.size() == columns_.rows());
     out.noalias() = derivative_.lazyProduct(change);
   }
-  /// gradient ← matrix()ᵀ weights: by everything, from the gradient by the state after the step.
+  /// gradient ← matrix()ᵀ weights: the gradient by all data, from the gradient by the state after
+  /// the step.
   template <typename Values1, typename Values2>
   void pull_back(const Values1& weights, Values2& gradient) const noexcept {
     CAROM_EXPECTS(weights.size() == columns_.rows() && gradient.size() == derivative_.cols());
@@ -125,8 +130,8 @@ class ViscoelasticStepDerivative {
   }
 
   /// Contacts without a two-sided derivative: those between stick, slide and open, and those that
-  /// touch or open at the very beginning or end of the step or at the same instant as another. The
-  /// derivative is that of the case which was computed.
+  /// touch or open exactly at the start or end of the step or at the same instant as another. The
+  /// derivative is that of the case that was computed.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept { return one_sided_; }
 
  private:
@@ -158,8 +163,8 @@ class ViscoelasticStepDerivative {
     if (std::find(one_sided_.begin(), end, contact) == end) one_sided_.push_back(contact);
   }
 
-  /// Gives contacts made since the last look the anchors of their points, and takes away those of
-  /// contacts broken.
+  /// Sets the anchors of contacts made since the last call to their points, and removes those of
+  /// broken contacts.
   void follow_changes(const Stepper& stepper) noexcept {
     for (Index i = 0; i < columns_.contacts; ++i) {
       const bool now = stepper.active(i);
@@ -171,7 +176,8 @@ class ViscoelasticStepDerivative {
     }
   }
 
-  /// Differentiates a part that is solved and not yet committed, and chains it to those before.
+  /// Differentiates a part that is solved and not yet committed, and multiplies the result with the
+  /// derivative of the parts before.
   // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   [[nodiscard]] bool take_part(const Inside& inside, const State& now, bool cut) noexcept {
     part_.begin(inside.stepper);
@@ -198,8 +204,8 @@ class ViscoelasticStepDerivative {
     return next_derivative_.allFinite();
   }
 
-  /// Derivatives of the points of contacts that the step begins with; names those that touch or
-  /// open just then.
+  /// Derivatives of the points of the contacts at the start of the step. It also reports the
+  /// contacts that touch or open exactly then.
   void touch_points(const Inside& inside) noexcept {
     const auto& data = inside.data();
     const auto& active = part_.active();
@@ -219,10 +225,11 @@ class ViscoelasticStepDerivative {
     }
   }
 
-  /// Derivatives of the part's length, which ends where a contact is made or broken.
+  /// Derivatives of the length of a part, which ends where a contact is made or broken.
   ///
-  /// A contact that pulls when the step begins opens at once, whatever the data: it is told by what
-  /// vanished being larger at the end of the part than it can have become within the part.
+  /// A contact that pulls at the start of the step opens at once, for all neighbouring data. This
+  /// case is detected by the quantity that vanished: at the end of the part it is larger than a
+  /// change within the part could make it.
   void set_instant(const Inside& inside, bool at_start) noexcept {
     using std::abs;
     const Scalar part = inside.data().time_step;
@@ -242,13 +249,13 @@ class ViscoelasticStepDerivative {
     if (chosen >= 0) move_instant(inside, chosen);
   }
 
-  /// δt* = −δg/ġ for what vanishes at a contact.
+  /// δt* = −δg/ġ for the quantity g that vanishes at a contact.
   void move_instant(const Inside& inside, Index i) noexcept {
     const Index time = part_.columns().time();
     const bool by_height = inside.by_height(i);
     part_.write_crossing(inside, i, by_height, crossing_);
     instant_.noalias() = inputs_.transpose().lazyProduct(crossing_);
-    if (!by_height) {  // the force of other springs and dampers at the same place and velocity
+    if (!by_height) {  // the force of other springs and dampers at the same position and velocity
       instant_(columns_.stiffness() + 3 * i + 2) += inside.height(i);
       instant_(columns_.damping() + 3 * i + 2) += inside.rate(i);
     }
@@ -257,7 +264,7 @@ class ViscoelasticStepDerivative {
     elapsed_ += instant_;
   }
 
-  /// Names contacts that would touch or open at the very end.
+  /// Reports contacts that would touch or open exactly at the end.
   void judge_end(const Inside& inside) noexcept {
     for (Index i = 0; i < columns_.contacts; ++i) {
       part_.write_crossing(inside, i, inside.by_height(i), crossing_);
@@ -270,7 +277,7 @@ class ViscoelasticStepDerivative {
     return abs(value) <= Scalar(nearness) * abs(change) && change != Scalar(0);
   }
 
-  /// The state's derivatives after the part.
+  /// Computes the state's derivatives after the part.
   void chain() noexcept {
     const Index k = columns_.velocities;
     next_derivative_.topRows(k).noalias() = part_.place_by().lazyProduct(inputs_);
@@ -291,7 +298,7 @@ class ViscoelasticStepDerivative {
   Vector instant_, elapsed_, crossing_;
   std::vector<std::uint8_t> was_active_;
   std::vector<Index> one_sided_;
-  Scalar length_ = 0, rest_ = 0;  ///< of the step, and of what is left of it
+  Scalar length_ = 0, rest_ = 0;  ///< of the step, and of its remaining part
   bool first_ = true, finite_ = true;
 };
 

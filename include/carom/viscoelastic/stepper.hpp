@@ -22,10 +22,10 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
-/// The outcome of a step.
+/// Result of a step.
 struct ViscoelasticReport {
-  SolveStatus status = SolveStatus::not_finite;  ///< the worst of the parts.
-  int parts = 0;                                 ///< frozen steps that make up the step.
+  SolveStatus status = SolveStatus::not_finite;  ///< the worst status of the parts.
+  int parts = 0;                                 ///< count of frozen steps in the step.
   int closed = 0;                                ///< contacts made within the step.
   int opened = 0;                                ///< contacts broken.
   [[nodiscard]] bool converged() const noexcept { return status == SolveStatus::converged; }
@@ -34,17 +34,19 @@ struct ViscoelasticReport {
 /// Options of ViscoelasticStepper.
 template <RealScalar Scalar>
 struct ViscoelasticOptions {
-  SlipLaw law = SlipLaw::coulomb;  ///< see SlipLaw; the default is the physics.
-  bool events = true;  ///< Whether to search for the instants at which contacts are made or broken.
-                       ///< Otherwise these are the ends of steps, a first-order error in the step.
-  int event_limit = 400;  ///< Most instants of one step, ≥ 0: undamped stiff contacts that chatter
-                          ///< have many.
-  Scalar event_tolerance = Scalar(1e-9);  ///< of an instant, relative to the step, > 0; smaller
-                                          ///< costs a few more frozen steps per event.
+  SlipLaw law = SlipLaw::coulomb;  ///< see SlipLaw; the default is the physical law.
+  /// Whether to search the instants at which contacts are made or broken. Otherwise contacts change
+  /// only at the ends of steps, which is a first-order error in the step.
+  bool events = true;
+  /// Largest count of instants in one step, ≥ 0. Undamped stiff contacts that chatter have many.
+  int event_limit = 400;
+  /// of an instant, relative to the step, > 0. A smaller one costs a few more frozen steps per
+  /// event.
+  Scalar event_tolerance = Scalar(1e-9);
 };
 
-/// Steps a mechanism through contact of any stiffness: frozen parts of a step are exact whatever
-/// their length, and a step is cut where a contact is made or broken.
+/// Steps a mechanism with contacts of any stiffness. Frozen parts of a step are exact for any
+/// length. A step is divided where a contact is made or broken.
 ///
 /// ```
 /// carom::ViscoelasticStepper<carom::FreeBody<double>> stepper(body, materials);  // cold
@@ -55,8 +57,8 @@ class ViscoelasticStepper {
  public:
   using Scalar = typename System::scalar_type;
   using State = typename System::State;
-  /// Most bisections for an instant, each a frozen step: 30 reach the default tolerance, and 53
-  /// leave nothing between two doubles, so that it bounds the work alone.
+  /// Largest count of bisections for an instant, each a frozen step. 30 reach the default
+  /// tolerance. After 53 no double remains between the two ends, so the limit only bounds the work.
   static constexpr int search_limit = 60;
 
   /// @param materials  one per contact point, or one for all.
@@ -94,17 +96,18 @@ class ViscoelasticStepper {
   [[nodiscard]] const System& system() const noexcept { return system_; }
 
   /// Advances a state by dt > 0 [s].
-  /// @return  status not_finite when numbers left the range; the state is then as before the part
-  ///          that failed. iteration_limit when more contacts are made and broken than event_limit:
-  ///          the rest of the step is taken in one, with the contacts of its beginning.
-  /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched
-  ///        for, each in no more than search_limit frozen steps.
+  /// @return  status not_finite if numbers left the range of the type; the state is then that
+  ///          before the part that failed. iteration_limit if more contacts are made and broken
+  ///          than event_limit: the rest of the step is computed in one part, with the contacts at
+  ///          its start.
+  /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched,
+  ///        each in at most search_limit frozen steps.
   // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step(State& state, const Scalar& dt) noexcept {
     return step_watched(state, dt, [](const State&, const Scalar&, bool) noexcept {});
   }
 
-  /// Whether a contact point is held by its spring and damper.
+  /// Whether the spring and damper of a contact point act.
   [[nodiscard]] bool active(Index contact) const noexcept {
     return active_[std::size_t(contact)] != 0;
   }
@@ -113,8 +116,8 @@ class ViscoelasticStepper {
   /// Average forces of the last part, 3n [N]; zero where open.
   [[nodiscard]] const Growing<VectorX<Scalar>>& forces() const noexcept { return forces_; }
 
-  /// Places a contact's anchor, which makes it active.
-  /// @param anchor  p₀ [m]; anchors are on the plane, its height is taken as 0.
+  /// Sets a contact's anchor, which makes the contact active.
+  /// @param anchor  p₀ [m]; anchors are on the plane, so its height is set to 0.
   void set_anchor(Index contact, const Vector3<Scalar>& anchor) noexcept {
     active_[std::size_t(contact)] = 1;
     anchors_.template segment<3>(3 * contact) << anchor.x(), anchor.y(), Scalar(0);
@@ -125,7 +128,8 @@ class ViscoelasticStepper {
   using Matrix = Growing<MatrixX<Scalar>>;
   friend struct detail::StepperInside<ViscoelasticStepper>;
 
-  /// Takes a step; `watch` sees each part: its first state, its length, whether an event ends it.
+  /// Computes a step. `watch` is called for each part with its first state, its length, and whether
+  /// an event ends it.
   template <typename Watch>
   // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step_watched(State& state, const Scalar& dt, const Watch& watch) noexcept {
@@ -159,7 +163,7 @@ class ViscoelasticStepper {
     return report;
   }
 
-  /// Sizes all memory for `count` active contacts.
+  /// Allocates all memory for `count` active contacts.
   void grow(Index count) {
     const Index n = system_.contact_count(), k = system_.velocity_count();
     all_points_.grow(3 * n);
@@ -170,7 +174,8 @@ class ViscoelasticStepper {
     contact_step_.prepare(count, k);
   }
 
-  /// Makes the contacts of points that are in the plane or below it and pressed, where they are.
+  /// Makes the contacts of points that are at or below the plane and pressed; the anchors are at
+  /// the points.
   void touch_down(const State& state, ViscoelasticReport& report) noexcept {
     system_.write_contacts(state, all_points_, all_jacobian_, all_drift_);
     system_.write_velocity(state, data_.velocity);
@@ -185,7 +190,7 @@ class ViscoelasticStepper {
     }
   }
 
-  /// The force by which spring and damper would hold a point back, > 0 where the contact opens [N].
+  /// The pulling force of spring and damper on a point, > 0 if the contact opens [N].
   [[nodiscard]] Scalar pull(Index i, const Scalar& height, const Scalar& rate) const noexcept {
     const auto& material = materials_[std::size_t(i)];
     return material.stiffness(2) * height + material.damping(2) * rate;
@@ -218,7 +223,7 @@ class ViscoelasticStepper {
     }
   }
 
-  /// The frozen system after `time`, in next_ and next_points_.
+  /// Computes the frozen system after `time`, in next_ and next_points_.
   SolveReport<Scalar> freeze(const State& state, const Scalar& time) noexcept {
     data_.time_step = time;
     const SolveReport<Scalar> report = contact_step_.solve(data_, options_.law);
@@ -229,8 +234,8 @@ class ViscoelasticStepper {
     return report;
   }
 
-  /// By how much a contact has left the state it is taken to be in, > 0 once it has [N]: a closed
-  /// one pulls, or an open one is pressed below the plane.
+  /// How far a contact has left its assumed state, > 0 if it has [N]: a closed contact pulls, or an
+  /// open one is pressed below the plane.
   [[nodiscard]] Scalar violation(Index i) const noexcept {
     const auto& material = materials_[std::size_t(i)];
     const Scalar height = next_points_(3 * i + 2);
@@ -247,7 +252,8 @@ class ViscoelasticStepper {
     return worst;
   }
 
-  /// Just past an instant at which a contact is made or broken; the first one if none returns.
+  /// An instant just after a contact is made or broken, by bisection. It is the first such instant
+  /// if no contact changes back within the step.
   [[nodiscard]] Scalar first_event(const State& state, const Scalar& rest,
                                    const Scalar& dt) noexcept {
     Scalar low(0), high = rest;
@@ -259,7 +265,7 @@ class ViscoelasticStepper {
     return high;
   }
 
-  /// Takes the state of freeze(), moves anchors, makes and breaks contacts.
+  /// Stores the state of freeze(), moves anchors, makes and breaks contacts.
   void commit(State& state, ViscoelasticReport& report) noexcept {
     Index c = 0;
     forces_.setZero();

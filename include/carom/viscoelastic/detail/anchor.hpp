@@ -8,14 +8,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Stretch e = p − p₀ of a spring-damper that carries a constant force for a while:
-/// B e′ = −(λ + K e), so e(t) = −λ/K + (e(0) + λ/K) exp(−K t/B).
+/// Stretch e = p − p₀ of a spring-damper with a constant force during a time t: B e′ = −(λ + K e),
+/// so e(t) = −λ/K + (e(0) + λ/K) exp(−K t/B).
 ///
-/// Where a contact slides, its anchor follows from the stretch that the force allows: p₀ = p − e.
+/// The anchor of a sliding contact is computed from the stretch at which the spring-damper has the
+/// force λ: p₀ = p − e.
 /// @param stretch  e(0) [m].
 /// @param force    λ [N].
-/// @param stiffness  K [N/m], ≥ 0; without a spring e moves by −λ t/B.
-/// @param damping  B [N·s/m], ≥ 0; without a damper e = −λ/K at once.
+/// @param stiffness  K [N/m], ≥ 0; without a spring e changes by −λ t/B.
+/// @param damping  B [N·s/m], ≥ 0; without a damper e = −λ/K immediately.
 /// @param time     t [s], ≥ 0.
 /// @return  e(t) [m]; e(0) when K and B are both zero.
 /// @note  Real-time safe: no allocation, no exception.
@@ -42,7 +43,8 @@ struct SlipStretchDerivative {
   Scalar by_stretch = 0, by_force = 0, by_stiffness = 0, by_damping = 0, by_time = 0;
 };
 
-/// (1 − e⁻ˣ)/x and (1 − e⁻ˣ − x e⁻ˣ)/x² for x ≥ 0, by series where the differences lose digits.
+/// (1 − e⁻ˣ)/x and (1 − e⁻ˣ − x e⁻ˣ)/x² for x ≥ 0, by series where the differences would lose
+/// digits.
 template <RealScalar Scalar>
 void decay_quotients(const Scalar& x, Scalar& first, Scalar& second) noexcept {
   using std::exp, std::expm1;
@@ -52,7 +54,7 @@ void decay_quotients(const Scalar& x, Scalar& first, Scalar& second) noexcept {
     second = (first - decay) / x;
     return;
   }
-  // Σ (−x)ʲ/(j + 1)! and Σ (−x)ʲ (j + 1)/(j + 2)!: 16 terms leave 2⁻¹⁶/17! at x = ½.
+  // Σ (−x)ʲ/(j + 1)! and Σ (−x)ʲ (j + 1)/(j + 2)!: after 16 terms the error is 2⁻¹⁶/17! at x = ½.
   Scalar term(1);
   first = Scalar(1);
   second = Scalar(0.5);

@@ -15,11 +15,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Forces of viscoelastic contacts with anchors at rest, averaged over a step, and the gain by
-/// which moving anchors change them: λ̄ = λ_avg + G w, λ̄₂ = λ_avg2 + G₂ w.
+/// Forces of viscoelastic contacts with resting anchors, averaged over a step, and the gain, their
+/// derivative by the velocity w of the anchors: λ̄ = λ_avg + G w, λ̄₂ = λ_avg2 + G₂ w.
 ///
-/// The method follows from the data: modes when B = β K holds to a few roundings in every row, in
-/// generalized coordinates when these are fewer than contact rows; else the general way.
+/// The data determine the method. If B = β K in each row up to a few roundings, it uses modes, in
+/// generalized coordinates if these are fewer than the contact rows. Otherwise it uses the general
+/// method.
 /// ```
 /// carom::AverageForces<double> forces;
 /// forces.prepare(contacts, velocities);                                      // cold
@@ -30,7 +31,7 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class AverageForces {
  public:
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index velocity_count) {
     const Index n = 3 * contact_count;
     in_coordinates_ = velocity_count < n;
@@ -40,11 +41,11 @@ class AverageForces {
     spare_.grow(n, n);
   }
 
-  /// Takes a step's data.
+  /// Sets a step's data.
   /// @param whitened  L⁻¹Jᵀ, n_v×3n [1/√kg], with M = L Lᵀ.
   /// @param stiffness, damping  diagonals of K [N/m] and B [N·s/m], ≥ 0, 3n.
   /// @param time_step  t [s], > 0.
-  /// @return  false when a number is not finite.
+  /// @return  false if a number is not finite.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Diagonal>
   [[nodiscard]] bool set(const Matrix& whitened, const Diagonal& stiffness, const Diagonal& damping,
@@ -71,8 +72,8 @@ class AverageForces {
   [[nodiscard]] ForceMethod method() const noexcept { return method_; }
   [[nodiscard]] Index rows() const noexcept { return inverse_mass_.rows(); }
 
-  /// λ_avg and λ_avg2 [N]; arguments as in ModalForces::evaluate.
-  /// @return  false when the result is not finite.
+  /// λ_avg and λ_avg2 [N]; the arguments are those of ModalForces::evaluate.
+  /// @return  false if the result is not finite.
   template <typename Vector1, typename Vector2>
   [[nodiscard]] bool evaluate(const Vector1& y, const Vector1& rate, const Vector1& acceleration,
                               Vector2& average, Vector2& average2) noexcept {
@@ -97,14 +98,14 @@ class AverageForces {
     return true;
   }
 
-  /// G and G₂, in one pass where the general way computes both at once.
+  /// G and G₂, in one pass if the general method computes both at once.
   template <typename Matrix1, typename Matrix2>
   [[nodiscard]] bool write_gains(Matrix1& gain, Matrix2& gain2) noexcept {
     if (!modal()) return write_general(gain, gain2);
     return write_gain(gain) && write_gain2(gain2);
   }
 
-  /// Columns j of G and G₂ alone.
+  /// Columns j of G and G₂ only.
   template <typename Vector>
   [[nodiscard]] bool write_gain_column(Index j, Vector& gain, Vector& gain2) noexcept {
     if (!modal()) return general_.write_gain_column(j, gain, gain2);
@@ -127,7 +128,7 @@ class AverageForces {
     return method_ == ForceMethod::contact_modes || method_ == ForceMethod::coordinate_modes;
   }
 
-  /// Whether B = β K, and β by the stiffest row.
+  /// Whether B = β K; β is computed from the stiffest row.
   template <typename Diagonal>
   [[nodiscard]] static bool proportional(const Diagonal& stiffness, const Diagonal& damping,
                                          Scalar& beta) noexcept {
@@ -137,8 +138,8 @@ class AverageForces {
     stiffness.maxCoeff(&stiffest);
     if (stiffness(stiffest) > Scalar(0)) beta = damping(stiffest) / stiffness(stiffest);
     if (!(beta - beta == Scalar(0))) return false;
-    // B = β K computed by a few operations is this far off at most; the modes would treat a B that
-    // is farther off as if it were β K.
+    // The rounding error of B = β K after a few operations is at most this. The modes would replace
+    // a B with a larger error by β K.
     constexpr int roundings = 8;
     for (Index i = 0; i < stiffness.size(); ++i) {
       const Scalar expected = beta * stiffness(i);
@@ -176,7 +177,7 @@ class AverageForces {
     }
   }
 
-  /// Writes both gains column by column and makes them symmetric, which they are but for rounding.
+  /// Writes both gains column by column and removes their asymmetry, which is only rounding.
   template <typename Matrix1, typename Matrix2>
   [[nodiscard]] bool write_general(Matrix1& gain, Matrix2& gain2) noexcept {
     const Index n = rows();

@@ -21,11 +21,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// By how much a contact misses Coulomb's law.
+/// The error of a contact in Coulomb's law.
 template <RealScalar Scalar>
 struct SlipGap {
-  Vector3<Scalar> gap;  ///< λ − P(λ − ρ (w + μ‖wₜ‖ n)) [N], 0 where the law holds.
-  ConeRegion region;    ///< what the contact does by the argument of P.
+  Vector3<Scalar> gap;  ///< λ − P(λ − ρ (w + μ‖wₜ‖ n)) [N], 0 if the law is satisfied.
+  ConeRegion region;    ///< the region of the argument of P.
 };
 
 /// Natural map of one contact.
@@ -33,7 +33,7 @@ struct SlipGap {
 /// @param velocity  w of its anchor [m/s].
 /// @param friction  μ [-], ≥ 0.
 /// @param gain      ρ [N·s/m], > 0: the size of the contact's block of G.
-/// @return  gap infinite when a number is not finite.
+/// @return  gap is infinite if a number is not finite.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  acary2018coulomb, section 3, the natural map of De Saxcé's form of the law.
 template <RealScalar Scalar>
@@ -47,14 +47,14 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// How far anchors that move with w are from Coulomb's law at all contacts: the natural maps of λ =
-/// λ_avg + G w together, relative to the larger of ‖λ_avg‖ and ‖λ‖ [-]; 0 at a solution, infinite
-/// when a number is not finite.
+/// The error of anchor velocities w in Coulomb's law over all contacts: the norm of all natural
+/// maps of λ = λ_avg + G w, relative to the larger of ‖λ_avg‖ and ‖λ‖ [-]. It is 0 at a solution,
+/// and infinite if a number is not finite.
 /// @param gain      G, 3n×3n [N·s/m], symmetric positive semidefinite.
 /// @param average   λ_avg, 3n [N].
 /// @param friction  μ, n [-], ≥ 0.
 /// @param velocity  w, 3n [m/s].
-/// @param force     takes λ, 3n [N].
+/// @param force     written: λ, 3n [N].
 /// @note  Real-time safe: no allocation, no exception, 9 n² products.
 template <typename Matrix, typename Values1, typename Values2, typename Values3, typename Values4>
 [[nodiscard]] auto slip_error(const Matrix& gain, const Values1& average, const Values2& friction,
@@ -79,15 +79,15 @@ template <typename Matrix, typename Values1, typename Values2, typename Values3,
 
 namespace detail {
 
-/// Newton's method on Coulomb's law of viscoelastic contacts whose regions are given: λₜ + μ λₙ
-/// wₜ/‖wₜ‖ = 0 where a contact slides, λ = 0 where it is open. The unknowns are the velocities that
-/// do not vanish.
+/// Newton's method on Coulomb's law of viscoelastic contacts with given regions: λₜ + μ λₙ
+/// wₜ/‖wₜ‖ = 0 for a sliding contact, λ = 0 for an open contact. The unknowns are the components of
+/// w that do not vanish.
 template <RealScalar Scalar>
 class SlipNewton {
  public:
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     regions_.resize((std::max)(regions_.size(), std::size_t(contact_count)));
@@ -105,14 +105,14 @@ class SlipNewton {
   [[nodiscard]] const ConeRegion& region(Index contact) const noexcept {
     return regions_[std::size_t(contact)];
   }
-  /// How many unknowns the next step has.
+  /// Count of unknowns of the next step.
   [[nodiscard]] Index unknowns(Index contact_count) const noexcept {
     Index sum = 0;
     for (Index i = 0; i < contact_count; ++i) sum += unknowns_of(regions_[std::size_t(i)]);
     return sum;
   }
 
-  /// Change of w, 3n, that the linearised law asks for: −w in rows that are to vanish.
+  /// Change of w, 3n, from the linearised law. It is −w in rows that must vanish.
   [[nodiscard]] const Vector& step() const noexcept { return step_; }
 
   /// Computes a step.
@@ -120,7 +120,7 @@ class SlipNewton {
   /// @param response  λ_avg + G w, 3n [N].
   /// @param friction  μ, n [-].
   /// @param velocity  w, 3n [m/s].
-  /// @return  false when the equations are singular or a sliding contact is at rest.
+  /// @return  false if the equations are singular or a sliding contact is at rest.
   /// @note  Real-time safe: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
   [[nodiscard]] bool compute(const Matrix& gain, const Values1& response, const Values2& friction,
@@ -150,7 +150,7 @@ class SlipNewton {
     if (!lu_.factor(matrix_, m)) return false;
     lu_.solve(step_.data());
     Index from = m;
-    for (Index to = step_.size() - 1; to >= 0; --to) {  // to its rows, from the last
+    for (Index to = step_.size() - 1; to >= 0; --to) {  // copied to its rows, from the last one on
       const bool own = from > 0 && row(from - 1) == to;
       step_(to) = own ? step_(--from) : -velocity(to);
     }
@@ -158,7 +158,7 @@ class SlipNewton {
   }
 
  private:
-  /// Writes λ with zero in the rows of w that are to vanish.
+  /// Writes λ for w with zeros in the rows that must vanish.
   template <typename Matrix, typename Values1, typename Values2>
   void fit(const Matrix& gain, const Values1& response, const Values2& velocity) noexcept {
     fitted_ = response;
@@ -192,12 +192,17 @@ class SlipNewton {
 /// Coulomb's law of viscoelastic contacts, λ = λ_avg + G w, for problems that sweeps over contacts
 /// do not solve.
 ///
-/// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
-/// InteriorPointSolver finds them, and with them which contacts stick, slide and open. Stiff
-/// contacts make entries of W differ by many magnitudes, and the velocities w from W are then
-/// inaccurate. Therefore Newton's method on the law in terms of G follows, and slip_error judges
-/// what it reaches. Coulomb's law is not monotone, and one guess may fail. The next guesses are no
-/// force and λ_avg in its cones, then the forces of slightly different loads.
+/// The rigid problem with the Delassus matrix W = G⁻¹ and the load −W λ_avg has the same forces.
+/// The steps, for each first guess:
+/// 1. InteriorPointSolver solves the rigid problem. Its forces determine the regions: which
+///    contacts stick, slide and open.
+/// 2. Newton's method on the law in terms of G improves the velocities w. This is necessary because
+///    stiff contacts make the entries of W differ by many orders of magnitude; w from W is then
+///    inaccurate. Each step is halved until the error decreases.
+/// 3. slip_error() measures the error of the result. The search ends if it is at most the target.
+/// Coulomb's law is not monotone, and one guess may fail. The next guesses are zero force, λ_avg
+/// projected to its cones, and the solutions for slightly changed loads. The search fails after the
+/// last guess.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
@@ -207,7 +212,7 @@ class CoulombFallback {
             {.tolerance = Scalar(Tuning::path_accuracy) * std::numeric_limits<Scalar>::epsilon(),
              .iteration_limit = Tuning::path_systems}) {}
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
@@ -219,7 +224,7 @@ class CoulombFallback {
     largest_ = contact_count;
     inverse_.setIdentity();
     load_.setZero();
-    for (const int friction : {0, 1}) {  // without friction contacts are of another kind
+    for (const int friction : {0, 1}) {  // contacts without friction have another shape
       assemble(VectorX<Scalar>(VectorX<Scalar>::Constant(contact_count, Scalar(friction))));
       solver_.prepare(problem_);
     }
@@ -229,9 +234,9 @@ class CoulombFallback {
   /// @param average   λ_avg, 3n [N].
   /// @param friction  μ, n [-], ≥ 0.
   /// @param guess     λ, 3n [N].
-  /// @param target    slip_error at which to stop [-].
-  /// @return  residual: slip_error [-]; iterations: linear systems solved. The target is raised to
-  ///          the rounding of G w. no_progress when no start reaches it.
+  /// @param target    slip_error at which the search ends [-].
+  /// @return  residual: slip_error [-]; iterations: count of solved linear systems. The target is
+  ///          raised to the rounding of G w. no_progress if no guess reaches it.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
   // NOLINTNEXTLINE(bugprone-exception-escape): problems throw on bad numbers, refused here
@@ -270,7 +275,7 @@ class CoulombFallback {
     return report;
   }
 
-  /// λ [N], in the cones, and w [m/s]; λ_avg + G w − λ is no more than the residual.
+  /// λ [N], in the cones, and w [m/s]; the error of λ = λ_avg + G w is at most the residual.
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] ConeRegion region(Index contact) const noexcept { return newton_.region(contact); }
@@ -279,7 +284,7 @@ class CoulombFallback {
   using Vector = Growing<VectorX<Scalar>>;
   using Tuning = detail::CoulombFallbackTuning;
 
-  /// Solves from force_; leaves w and λ, and returns the error reached.
+  /// Solves from force_. Writes w and λ, and returns their error.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar attempt(const Matrix& gain, const Values1& average, const Values2& friction,
                  SolveReport<Scalar>& report) {
@@ -318,7 +323,7 @@ class CoulombFallback {
     return inverse_.allFinite() && load_.allFinite();
   }
 
-  /// Factors inverse_, of unit diagonal, with a shift where rounding has left it indefinite.
+  /// Factors inverse_, which has unit diagonal. If rounding made it indefinite, a shift is added.
   [[nodiscard]] bool factor_shifted() noexcept {
     const Index n = inverse_.rows();
     const Scalar rounding = Scalar(double(n)) * std::numeric_limits<Scalar>::epsilon();
@@ -332,7 +337,7 @@ class CoulombFallback {
     return false;
   }
 
-  /// Writes a guess that costs nothing: no force, or λ_avg in its cones.
+  /// Writes a guess without a solve: zero force, or λ_avg in its cones.
   template <typename Values1, typename Values2>
   void write_start(int start, const Values1& average, const Values2& friction) noexcept {
     force_.setZero();
@@ -343,7 +348,7 @@ class CoulombFallback {
     }
   }
 
-  /// Writes λ_avg changed by up to a percent, spread by multiples of the golden ratio.
+  /// Writes λ_avg with changes of up to a percent, distributed by multiples of the golden ratio.
   template <typename Values>
   void disturb(int number, const Values& average) noexcept {
     constexpr Scalar golden = Scalar(0.618033988749894848);
@@ -354,7 +359,7 @@ class CoulombFallback {
     }
   }
 
-  /// x ← G⁻¹ x by G's factor.
+  /// x ← G⁻¹ x with the factor of G.
   void multiply_by_inverse(Vector& x) noexcept {
     const Index n = x.size();
     x.array() *= scale_.array();
@@ -378,7 +383,7 @@ class CoulombFallback {
     problem_.assemble();
   }
 
-  /// Region by the force alone.
+  /// Region from the force only.
   [[nodiscard]] ConeRegion region_of(Index i, const Scalar& friction) const noexcept {
     const Vector3<Scalar> f = force_.template segment<3>(3 * i);
     if (!(f(2) > Scalar(0))) return ConeRegion::separate;
@@ -387,8 +392,8 @@ class CoulombFallback {
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
-  /// Newton's method on the law in terms of G from velocity_ and the regions known. Leaves the best
-  /// velocities met, with their forces; returns their error.
+  /// Newton's method on the law in terms of G from velocity_ and the known regions. Afterwards
+  /// velocity_ and force_ are those with the least error; returns this error.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
                 SolveReport<Scalar>& report) noexcept {
@@ -410,7 +415,7 @@ class CoulombFallback {
       for (int l = 0; l < Tuning::shares && !(best < error); ++l, share /= 2) {
         trial_ = velocity_ + share * newton_.step();
         const Scalar reached = slip_error(gain, average, friction, trial_, force_);
-        if (k == 0 || reached < best) {  // the first step makes the velocities fit the regions
+        if (k == 0 || reached < best) {  // the first step adapts the velocities to the regions
           best = reached;
           kept_ = trial_;
         }
@@ -426,7 +431,8 @@ class CoulombFallback {
     return slip_error(gain, average, friction, velocity_, force_);
   }
 
-  /// Brings λ of velocity_ into its cones; of a solution also sets to zero what its regions say.
+  /// Moves λ of velocity_ to its cones. For a solution it also sets the entries to zero that vanish
+  /// in its regions.
   template <typename Matrix, typename Values1, typename Values2>
   void place(const Matrix& gain, const Values1& average, const Values2& friction,
              bool solved) noexcept {
@@ -439,14 +445,14 @@ class CoulombFallback {
       if (solved) rest(i);
     }
   }
-  /// Sets the rows of w to zero that vanish in a contact's region.
+  /// Sets the rows of w to zero that vanish in the region of a contact.
   void rest(Index i) noexcept {
     auto w = velocity_.template segment<3>(3 * i);
     if (newton_.region(i) == ConeRegion::stick) w.setZero();
     if (newton_.region(i) == ConeRegion::slide) w(2) = Scalar(0);
   }
 
-  /// Regions by the natural map of velocity_ and force_.
+  /// Computes the regions by the natural map of velocity_ and force_.
   template <typename Matrix, typename Values>
   void take_regions(const Matrix& gain, const Values& friction) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {

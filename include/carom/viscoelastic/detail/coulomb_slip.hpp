@@ -15,19 +15,28 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Coulomb's law for viscoelastic contacts that act on each other: λ = λ_avg + G w with, per
-/// contact, stick w = 0, slide wₙ = 0 and λₜ = −μ λₙ wₜ/‖wₜ‖, or open λ = 0 and wₙ ≥ 0.
+/// Coulomb's law for coupled viscoelastic contacts.
 ///
-/// Sweeps solve one contact after the other exactly. Once the regions repeat, a step of Newton's
-/// method on the contacts that slide or open follows, and is kept only where the next sweep finds a
-/// smaller change. CoulombFallback takes what this does not solve.
+/// The problem: find w with λ = λ_avg + G w such that each contact satisfies one of three cases:
+/// stick w = 0; slide wₙ = 0 and λₜ = −μ λₙ wₜ/‖wₜ‖; open λ = 0 and wₙ ≥ 0. Notation: λ are the
+/// average forces in their cones, λ_avg those for resting anchors, w the velocities of the anchors,
+/// G the gain.
+///
+/// The steps:
+/// 1. Sweep: solve the law of each contact exactly, one after the other, with the other w fixed
+///    (block Gauss-Seidel). Stop if the largest change of a force is rounding.
+/// 2. If the regions did not change in the last sweeps and the remaining sweeps would cost more,
+///    compute one Newton step for the equations of the sliding and open contacts. If the next sweep
+///    has no smaller change, return to the w before the Newton step.
+/// 3. After the sweep limit, or if the error of the answer is above the target, CoulombFallback
+///    solves the problem.
 /// @cite  acary2018coulomb, for sweeps over contacts.
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
   static constexpr int sweep_limit = detail::CoulombSlipTuning::sweep_limit;
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     contacts_.prepare(contact_count);
     kept_.grow(3 * contact_count);
@@ -39,9 +48,9 @@ class CoulombSlip {
   /// @param average   λ_avg, 3n [N].
   /// @param friction  μ, n [-], ≥ 0.
   /// @return  residual: slip_error [-]; iterations: sweeps, and linear systems of the fallback.
-  /// @note  Real-time safe once prepared: no allocation, no exception; a sweep takes 9 n² products.
-  ///        The fallback's work is bounded, but by thousands of systems of 3n: rare cases of stiff
-  ///        undamped contacts take seconds.
+  /// @note  Real-time safe once prepared: no allocation, no exception; a sweep costs 9 n² products.
+  ///        The work of the fallback is bounded, but by thousands of systems with 3n unknowns: rare
+  ///        cases of stiff undamped contacts need seconds.
   template <typename Matrix, typename Values>
   SolveReport<Scalar> solve(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {
@@ -79,7 +88,7 @@ class CoulombSlip {
   [[nodiscard]] ConeRegion region(Index contact) const noexcept {
     return contacts_.contact(contact).region;
   }
-  /// Newton steps of the last solve.
+  /// Count of Newton steps in the last solve.
   [[nodiscard]] int newton_steps() const noexcept { return newton_steps_; }
 
  private:
@@ -103,7 +112,7 @@ class CoulombSlip {
         report.status = SolveStatus::converged;
         return;
       }
-      if (tried && !(report.residual < before)) {  // the Newton step made it worse
+      if (tried && !(report.residual < before)) {  // the Newton step increased the change
         contacts_.restart_from(gain, average, kept_);
         for (Index i = 0; i < count(); ++i) contacts_.contact(i).ratio = Scalar(0);
         patience = Tuning::patience;
@@ -123,7 +132,7 @@ class CoulombSlip {
     }
   }
 
-  /// Whether a Newton step costs less than the sweeps left at the present rate.
+  /// Whether a Newton step costs less than the remaining sweeps at the present rate.
   [[nodiscard]] bool worthwhile(const SolveReport<Scalar>& report, const Scalar& before) noexcept {
     using std::log;
     for (Index i = 0; i < count(); ++i) newton_.region(i) = region(i);
@@ -139,7 +148,7 @@ class CoulombSlip {
     return sweeps * sweep_cost > Scalar(Tuning::worth) * newton_cost;
   }
 
-  /// Takes one step of Newton's method for the regions known; false where there is none.
+  /// Computes one step of Newton's method for the known regions. Returns false if there is none.
   template <typename Matrix, typename Values>
   [[nodiscard]] bool newton(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {
@@ -148,7 +157,7 @@ class CoulombSlip {
     return true;
   }
 
-  /// Leaves the problem to CoulombFallback.
+  /// Solves the problem by CoulombFallback.
   template <typename Matrix, typename Values>
   void fall_back(const Matrix& gain, const Values& average, const Values& friction,
                  const Scalar& target, SolveReport<Scalar>& report) noexcept {

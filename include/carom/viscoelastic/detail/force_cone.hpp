@@ -18,7 +18,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Whether every force lies in its cone. Then all anchors rest, and no gain is needed.
+/// Whether all forces are in their cones. If so, all anchors rest, and no gain is needed.
 /// @note  Real-time safe: O(contacts), no square root.
 template <typename Vector1, typename Vector2>
 [[nodiscard]] bool all_stick(const Vector1& force, const Vector2& friction) noexcept {
@@ -31,11 +31,11 @@ template <typename Vector1, typename Vector2>
   return inside;
 }
 
-/// Brings forces into their cones: computes the anchors' velocities that do so, and both averages.
+/// Moves forces to their cones: computes the velocities of the anchors and both averages.
 template <RealScalar Scalar>
 class ForceCone {
  public:
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     coulomb_.prepare(contact_count);
     convex_.prepare(contact_count);
@@ -50,7 +50,7 @@ class ForceCone {
   }
 
   /// Applies a law to a step's averages.
-  /// @param forces  holds the step's data; asked for G and G₂ only when something slips.
+  /// @param forces  contains the step's data. G and G₂ are computed only if a contact slips.
   /// @param average, average2  λ_avg and λ_avg2, 3n [N].
   /// @param friction  μ, n [-], ≥ 0.
   /// @note  Real-time safe once prepared: no allocation, no exception.
@@ -71,7 +71,7 @@ class ForceCone {
       report.status = SolveStatus::not_finite;
       return report;
     }
-    for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper has no gain
+    for (Index r = 0; r < 3 * n; ++r) {  // the gain of a row without spring and damper is zero
       if (!(gain_(r, r) > Scalar(0))) gain_(r, r) = Scalar(1);
     }
     report = slip(law, average, friction);
@@ -82,7 +82,7 @@ class ForceCone {
 
   /// λ̄ [N]
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
-  /// λ̄₂ [N]; that of a sliding contact lies on its cone, along λ̄.
+  /// λ̄₂ [N]; that of a sliding contact is on its cone, in the direction of λ̄.
   [[nodiscard]] const Growing<VectorX<Scalar>>& force2() const noexcept { return force2_; }
   /// w [m/s]
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
@@ -115,7 +115,7 @@ class ForceCone {
     for (Index i = 0; i < count; ++i) regions_[std::size_t(i)] = solver.region(i);
   }
 
-  /// The radial law; w follows from the change of force, G w = λ̄ − λ_avg.
+  /// The radial law. w is computed from the change of force, G w = λ̄ − λ_avg.
   template <typename Values>
   SolveReport<Scalar> cut(const Values& average, const Values& friction) noexcept {
     using std::sqrt;

@@ -22,8 +22,8 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Where the directions of a part's data stand: n_v coordinates q, velocities v, 3n anchors p₀,
-/// n_v accelerations v̇_free, K, B, μ of n contacts, and the time t.
+/// The columns of a part's data: n_v coordinates q, velocities v, 3n anchors p₀, n_v accelerations
+/// v̇_free, K, B, μ of n contacts, and the time t.
 struct PartColumns {
   Index velocities = 0, contacts = 0;
   [[nodiscard]] Index anchors() const noexcept { return 2 * velocities; }
@@ -35,8 +35,8 @@ struct PartColumns {
   [[nodiscard]] Index count() const noexcept { return time() + 1; }
 };
 
-/// Where the directions of a step's data stand: the state before it, forces, accelerations, K, B
-/// and μ of all contacts, and the length of the step.
+/// The columns of a step's data: the state before it, forces, accelerations, K, B and μ of all
+/// contacts, and the length of the step.
 struct StepColumns {
   Index velocities = 0, contacts = 0;
   [[nodiscard]] Index rows() const noexcept { return 2 * velocities + 3 * contacts; }
@@ -49,8 +49,8 @@ struct StepColumns {
   [[nodiscard]] Index count() const noexcept { return time_step() + 1; }
 };
 
-/// Writes the derivatives of a part's data by those of the step; its time stays zero.
-/// @param part   knows its columns, its active contacts and M⁻¹.
+/// Writes the derivatives of a part's data by those of the step. Its time stays zero.
+/// @param part   has its columns, its active contacts and M⁻¹.
 /// @param state  derivatives of the state at the part's start.
 /// @param out    PartColumns rows, StepColumns columns.
 template <typename Part, typename Matrix>
@@ -74,28 +74,34 @@ void write_part_inputs(const StepColumns& step, const Part& part, const Matrix& 
   }
 }
 
-/// Derivatives of the average forces λ̄ and λ̄₂ of spring-dampers over a step, along many directions
-/// of all data at once, for any diagonal K and B.
+/// Derivatives of the average forces λ̄ and λ̄₂ of spring-dampers over a step, along many
+/// directions of all data at once, for any diagonal K and B.
 ///
-/// The motion ÿ = b − Υ (K y + B ẏ) of an anchor at rest and its derivatives
-/// δÿ = δb − Υ (K δy + B δẏ) − δΥ (K y + B ẏ) − Υ (δK y + δB ẏ) are one linear system. It is
-/// integrated by Taylor series over substeps in which its matrix has norm 1, so that they are exact
-/// to rounding. Time is counted in units of 1/ω as in GeneralForces.
+/// The problem: for an anchor at rest the motion is ÿ = b − Υ (K y + B ẏ), and its derivative in a
+/// direction is δÿ = δb − Υ (K δy + B δẏ) − δΥ (K y + B ẏ) − Υ (δK y + δB ẏ). Motion and
+/// derivatives together are one linear system with constant coefficients.
 ///
-/// Column 0 is the motion itself; then follow the directions: of the first, Υ changes; those of K
-/// and of B, one per row, are at the columns given.
-/// @cite  hammoud2022exponential, eq. (11)–(20), for the averages; their derivatives are ours.
+/// The steps: (1) choose the unit of time 1/ω, as in GeneralForces, and substeps in which the
+/// matrix of the system has norm 1; (2) in each substep add the terms of the Taylor series of y, ẏ
+/// and the integrals of y; 20 terms are exact to rounding; (3) compute λ̄ and λ̄₂ from the
+/// integrals. The method fails if too many substeps are needed or a number is not finite.
+///
+/// Column 0 is the motion. The directions are the next columns. The first ones change Υ. Those of K
+/// and of B, one per row, are at the given columns.
+/// @cite  hammoud2022exponential, eq. (11)–(20), for the averages. The derivatives are not in this
+///        source.
 template <RealScalar Scalar>
 class AverageDerivative {
  public:
   using Matrix = Growing<MatrixX<Scalar>>;
   using Vector = Growing<VectorX<Scalar>>;
-  /// Terms of the series: the last is below 1/20! of the first.
+  /// Terms of the series: the last one is below 1/20! of the first.
   static constexpr int terms = 20;
-  /// Most substeps: ω t or the damping rate times t beyond it ends as `evaluate() == false`.
+  /// Largest count of substeps. If ω t or the damping rate times t is larger, evaluate() returns
+  /// false.
   static constexpr int substep_limit = 200000;
 
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   /// @param rows  3n.  @param columns  1 + directions.  @param turning  directions that change Υ.
   void prepare(Index rows, Index columns, Index turning) {
     for (Matrix* m : {&twice_, &once_, &place_, &rate_, &pushed_, &force_, &drive_}) {
@@ -109,7 +115,7 @@ class AverageDerivative {
     turning_ = turning;
   }
 
-  /// y and ẏ at the start, and b, with their derivatives; set to zero by clear().
+  /// y and ẏ at the start, and b, with their derivatives. clear() sets them to zero.
   [[nodiscard]] Matrix& place() noexcept { return start_; }
   [[nodiscard]] Matrix& rate() noexcept { return rate_; }
   [[nodiscard]] Matrix& acceleration() noexcept { return drive_; }
@@ -125,8 +131,8 @@ class AverageDerivative {
   /// Integrates.
   /// @param stiffness, damping  diagonals of K [N/m] and B [N·s/m], ≥ 0, 3n.
   /// @param first_stiffness, first_damping  directions of their first rows.
-  /// @return  false when a number is not finite, or when there would be too many substeps.
-  /// @note  Real-time safe once prepared: no allocation, no exception; about 20 products with Υ of
+  /// @return  false if a number is not finite, or if too many substeps would be needed.
+  /// @note  Real-time safe once prepared: no allocation, no exception; about 20 products of Υ with
   ///        all columns per substep.
   template <typename Diagonal>
   [[nodiscard]] bool evaluate(const Diagonal& stiffness, const Diagonal& damping,
@@ -178,7 +184,7 @@ class AverageDerivative {
     return norm - norm == Scalar(0);
   }
 
-  /// Adds to the sums the further terms of their Taylor series over a substep.
+  /// Adds the next terms of the Taylor series over a substep to the sums.
   void add_series() noexcept {
     twice_ = sum_twice_;
     once_ = sum_once_;
@@ -203,7 +209,7 @@ class AverageDerivative {
     }
   }
 
-  /// (K y + B ẏ)/ω² of the present term and its derivatives.
+  /// (K y + B ẏ)/ω² of the current term and its derivatives.
   void write_force() noexcept {
     const Index n = inverse_mass_.rows();
     const Scalar once = Scalar(1) / unit_, twice = once * once;
@@ -247,22 +253,24 @@ class AverageDerivative {
   Index turning_ = 0, stiff_column_ = 0, damp_column_ = 0;
 };
 
-/// Derivatives of average forces in their cones, λ̄ = λ_avg + G w, from those at a fixed w.
+/// Derivatives of average forces in their cones, λ̄ = λ_avg + G w, from their derivatives at a
+/// fixed w.
 ///
-/// By the implicit function theorem on the law with the regions that the solver found: w = 0 where
-/// a contact sticks; λₜ + μ λₙ wₜ/‖wₜ‖ = 0 where it slides, with wₙ = 0, or under the associated
-/// law wₙ = μ‖wₜ‖; λ = 0 where it is open. Contacts on the boundary of a region are named: there
-/// the derivative is that of the region which the solver chose.
+/// The method is the implicit function theorem on the law in the regions that the solver found:
+/// w = 0 for a sticking contact; λₜ + μ λₙ wₜ/‖wₜ‖ = 0 for a sliding contact, with wₙ = 0, or under
+/// the associated law wₙ = μ‖wₜ‖; λ = 0 for an open contact. Contacts on the boundary of a region
+/// are reported. For them the derivative is that of the region which the solver chose.
 template <RealScalar Scalar>
 class SlipDerivative {
  public:
   using Matrix = Growing<MatrixX<Scalar>>;
   using Vector = Growing<VectorX<Scalar>>;
-  /// A contact is on a boundary when it is so near, relative to its own force [-]: above what
-  /// rounding leaves of a solve, and below any distance that a difference could step over.
+  /// A contact is on a boundary if its distance, relative to its own force, is below this [-]. The
+  /// value is above the rounding of a solve, and below any distance that a finite difference could
+  /// cross.
   static constexpr double nearness = 1e-9;
 
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index columns) {
     const Index n = 3 * contact_count;
     for (Matrix* m : {&gain_, &gain2_, &by_unknown_, &by_unknown2_}) m->grow(n, n);
@@ -273,11 +281,12 @@ class SlipDerivative {
     boundary_.resize((std::max)(boundary_.size(), std::size_t(contact_count)));
   }
 
-  /// @param step  a solved step, asked for G and G₂.  @param data  what it was solved on.
+  /// @param step  a solved step, from which G and G₂ are computed. @param data the data of that
+  ///              step.
   /// @param friction_column  the column of the first contact's μ.
   /// @param average, average2  in: λ̄ and λ̄₂ in column 0, then derivatives, all at a fixed w; out:
-  ///                           those that w follows.
-  /// @return  false when the equations of slip are singular.
+  ///                           those including the change of w.
+  /// @return  false if the equations of slip are singular.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Data>
   [[nodiscard]] bool apply(SlipLaw law, ContactStep<Scalar>& step, const Data& data,
@@ -317,7 +326,7 @@ class SlipDerivative {
  private:
   [[nodiscard]] Index row(Index unknown) const noexcept { return rows_[std::size_t(unknown)]; }
 
-  /// Unknowns: wₜ of contacts that slide, w of open ones.
+  /// Collects the unknowns: wₜ of sliding contacts, w of open ones.
   void collect(const ContactStep<Scalar>& step, Index count) noexcept {
     unknowns_ = 0;
     for (Index i = 0; i < count; ++i) {
@@ -332,7 +341,7 @@ class SlipDerivative {
     using std::hypot;
     const auto& f = step.force();
     const Scalar tangent = hypot(f(3 * i), f(3 * i + 1)), normal = f(3 * i + 2);
-    // A contact without springs and dampers along the plane has nothing that could slip.
+    // A contact without springs and dampers along the plane has no slip.
     const auto is_held = [&](Index row) {
       return data.stiffness(row) > Scalar(0) || data.damping(row) > Scalar(0);
     };
@@ -360,11 +369,12 @@ class SlipDerivative {
     boundary_[std::size_t(i)] = !(gain_(r + 2, r + 2) * (w(r + 2) - rise) > margin);
   }
 
-  /// Changes of all forces with the unknowns, the matrix, and the right-hand sides.
+  /// Writes the changes of all forces by the unknowns, the matrix, and the right-hand sides.
   template <typename Values>
   void write_equations(SlipLaw law, const ContactStep<Scalar>& step, const Values& friction,
                        Index friction_column, Matrix& average, Matrix& average2) noexcept {
-    for (Index r = 0; r < gain_.rows(); ++r) {  // a row without spring and damper has no gain
+    // the gain of a row without spring and damper is zero
+    for (Index r = 0; r < gain_.rows(); ++r) {
       if (!(gain_(r, r) > Scalar(0))) gain_(r, r) = Scalar(1);
     }
     for (Index u = 0; u < unknowns_; ++u) {
@@ -400,7 +410,7 @@ class SlipDerivative {
   [[nodiscard]] static Scalar speed(const ContactStep<Scalar>& step, Index i) noexcept {
     return step.anchor_velocity().template segment<2>(3 * i).norm();
   }
-  /// Entry of wₜ/‖wₜ‖; zero where nothing moves.
+  /// Entry of wₜ/‖wₜ‖; zero if the contact does not move.
   [[nodiscard]] static Scalar along(const ContactStep<Scalar>& step, Index row) noexcept {
     const Scalar size = speed(step, row / 3);
     return size > Scalar(0) ? step.anchor_velocity()(row) / size : Scalar(0);
@@ -414,7 +424,7 @@ class SlipDerivative {
     return (same - along(step, row) * along(step, row - row % 3 + l)) / size;
   }
 
-  /// λ̄₂ of an open contact is zero, and that of a sliding one −μ max(λ̄₂ₙ, 0) wₜ/‖wₜ‖.
+  /// λ̄₂ of an open contact is zero, and that of a sliding one is −μ max(λ̄₂ₙ, 0) wₜ/‖wₜ‖.
   void place_second(Index i, const ContactStep<Scalar>& step, const Scalar& friction,
                     Index friction_column, Matrix& average2) noexcept {
     const ConeRegion region = step.region(i);
@@ -453,7 +463,7 @@ class FrozenDerivative {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index velocity_count) {
     columns_ = {velocity_count, contact_count};
     const Index k = velocity_count, n = 3 * contact_count;
@@ -471,8 +481,8 @@ class FrozenDerivative {
   [[nodiscard]] const PartColumns& columns() const noexcept { return columns_; }
 
   /// @param step  solved on the data.
-  /// @param mechanism  derivatives of the mechanism's active contacts, as ActiveMechanism has them.
-  /// @return  false when numbers leave the range or the equations of slip are singular.
+  /// @param mechanism  derivatives of the mechanism's active contacts, as in ActiveMechanism.
+  /// @return  false if numbers leave the range of the type or the equations of slip are singular.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Data, typename Mechanism>
   [[nodiscard]] bool evaluate(SlipLaw law, ContactStep<Scalar>& step, const Data& data,
@@ -495,7 +505,7 @@ class FrozenDerivative {
     return velocity_by_.allFinite() && displacement_by_.allFinite();
   }
 
-  /// ∂v⁺, n_v rows, columns as PartColumns says.
+  /// ∂v⁺, n_v rows, with the columns of PartColumns.
   [[nodiscard]] const Matrix& velocity_by() const noexcept { return velocity_by_; }
   /// ∂(q⁺ ⊖ q), at a fixed q.
   [[nodiscard]] const Matrix& displacement_by() const noexcept { return displacement_by_; }

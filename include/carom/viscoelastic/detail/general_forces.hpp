@@ -15,18 +15,18 @@ inline namespace CAROM_ABI {
 
 /// Average forces of spring-dampers over one step for any diagonal K and B.
 ///
-/// ÿ = b − Υ (K y + B ẏ) together with y's repeated integrals is one linear system
-/// z = (∫∫y, ∫y, y, ẏ, 1), ż = C z. Its exponential is applied to the one vector wanted, by Taylor
-/// series in substeps. Where these would cost more than a dense exponential of 6n + 3 rows, that
-/// one is taken. Time is counted in units of 1/ω, ω² = ‖Υ K‖, which balances the entries.
+/// ÿ = b − Υ (K y + B ẏ) together with the repeated integrals of y is one linear system z = (∫∫y,
+/// ∫y, y, ẏ, 1), ż = C z. Only the product of its exponential with one vector is needed. It is
+/// computed by Taylor series in substeps. If a dense exponential of 6n + 3 rows costs less, that is
+/// used instead. The unit of time is 1/ω, ω² = ‖Υ K‖, which balances the entries.
 /// @cite  hammoud2022exponential, eq. (11)–(20); almohy2011computing
 template <RealScalar Scalar>
 class GeneralForces {
  public:
-  /// How products with the exponential are formed.
+  /// The method for products with the exponential.
   enum class Way : std::uint8_t { taylor, dense };
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     inverse_mass_.grow(n, n);
@@ -40,10 +40,10 @@ class GeneralForces {
 
   [[nodiscard]] Index rows() const noexcept { return stiffness_.size(); }
 
-  /// Takes the data of a step.
+  /// Sets the data of a step.
   /// @param inverse_mass  Υ, 3n×3n [1/kg], all entries.
   /// @param stiffness, damping  diagonals of K [N/m] and B [N·s/m], ≥ 0.
-  /// @return  false when a number is not finite.
+  /// @return  false if a number is not finite.
   template <typename Matrix, typename Diagonal>
   [[nodiscard]] bool set(const Matrix& inverse_mass, const Diagonal& stiffness,
                          const Diagonal& damping, const Scalar& time_step) noexcept {
@@ -81,11 +81,11 @@ class GeneralForces {
   }
 
   [[nodiscard]] Way way() const noexcept { return way_; }
-  /// Overrides the choice set() made, for comparisons.
+  /// Overrides the choice of set(), for comparisons.
   void choose(Way way) noexcept { way_ = way; }
 
-  /// Average forces of anchors at rest; arguments as in ModalForces::evaluate.
-  /// @return  false when the result is not finite.
+  /// Average forces for anchors at rest; the arguments are those of ModalForces::evaluate.
+  /// @return  false if the result is not finite.
   /// @note  Real-time safe: no allocation, no exception.
   template <typename Vector1, typename Vector2>
   [[nodiscard]] bool evaluate(const Vector1& y, const Vector1& rate, const Vector1& acceleration,
@@ -102,7 +102,7 @@ class GeneralForces {
     return average.allFinite() && average2.allFinite();
   }
 
-  /// Columns j of G and of G₂: the forces of an anchor that moves with unit velocity.
+  /// Columns j of G and of G₂: the forces for an anchor with unit velocity.
   template <typename Column1, typename Column2>
   [[nodiscard]] bool write_gain_column(Index column, Column1&& gain, Column2&& gain2) noexcept {
     const Index n = rows();
@@ -138,7 +138,8 @@ class GeneralForces {
     z_.setZero();
     z_.segment(2 * n, n) = y;
     z_.segment(3 * n, n) = rate / w;
-    // The constant has the size of what it drives, so that it does not dominate the series.
+    // The constant has the size of the terms that it drives, so that it does not dominate the
+    // series.
     const Scalar size = acceleration.template lpNorm<Eigen::Infinity>() / (w * w);
     z_(4 * n) = size;
     const Scalar unit = size > Scalar(0) ? Scalar(1) / (size * w * w) : Scalar(0);
@@ -164,7 +165,8 @@ class GeneralForces {
     return true;
   }
 
-  /// exp of [[A, a, x₀, 0], [0, N]], N a chain: its last columns are Φ₁x₀ + Φ₂a and Φ₂x₀ + Φ₃a.
+  /// exp of [[A, a, x₀, 0], [0, N]], where N is a chain: its last columns are Φ₁x₀ + Φ₂a and
+  /// Φ₂x₀ + Φ₃a.
   template <typename Vector1, typename Vector2, typename Vector3>
   [[nodiscard]] bool integrate_dense(const Vector1& y, const Vector2& rate,
                                      const Vector3& acceleration) noexcept {

@@ -16,16 +16,17 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A damped oscillator that leaves its rest place with unit speed, and its repeated integrals.
+/// A damped oscillator that starts at its rest position with unit velocity, and its repeated
+/// integrals.
 ///
 /// f₀ solves y″ + c y′ + a y = 0, y(0) = 0, y′(0) = 1; f_{k+1} is the integral of f_k from 0. With
 /// time step t, y″ = −s (y + β y′) has a = s t², c = β s t, and the integrals are t^{k+1} f_k. All
-/// tend to 1/(k + 1)! for a, c → 0; they meet f_{k+2} = (1/(k + 1)! − f_k − c f_{k+1})/a.
+/// tend to 1/(k + 1)! for a, c → 0. They satisfy f_{k+2} = (1/(k + 1)! − f_k − c f_{k+1})/a.
 template <RealScalar Scalar>
 struct OscillatorFunctions {
   std::array<Scalar, 5> f;  ///< f₀ .. f₄ [-]; all but f₀ are ≥ 0.
   Scalar slope;             ///< f₀′ [-].
-  Scalar lag;  ///< 1 − f₀′ = a f₁ + c f₀ [-], ≥ 0, without the cancellation of slope near 1.
+  Scalar lag;  ///< 1 − f₀′ = a f₁ + c f₀ [-], ≥ 0, computed without cancellation for f₀′ near 1.
 };
 
 namespace detail {
@@ -80,7 +81,7 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// Complex roots, or real ones that are close: closed form of f₀, then the recursion upwards, which
+/// Complex roots, or real roots that are close: closed form of f₀, then the recursion upwards. It
 /// loses no digits because a is not small.
 ///
 /// Notation: σ = c/2; D = a − σ² = ω² or −w²; e^{−σ} sin(ω)/ω = f₀.
@@ -92,11 +93,11 @@ template <RealScalar Scalar>
   const Scalar sigma = c / 2;
   const Scalar root = sqrt(a);
   const Scalar discriminant = (root - sigma) * (root + sigma);
-  Scalar f0, cosine, missing;  // e^{−σ} cos ω, and 1 minus it
+  Scalar f0, cosine, missing;  // e^{−σ} cos ω, and 1 minus this
   if (discriminant > Scalar(0)) {
     const Scalar omega = sqrt(discriminant);
     const Scalar half_sine = sin(omega / 2), half_cosine = cos(omega / 2);
-    const bool light = sigma < Scalar(0.5);  // decay and fall = decay − 1 both to rounding
+    const bool light = sigma < Scalar(0.5);  // decay, and fall = decay − 1, both to rounding
     const Scalar grown = light ? expm1(-sigma) : exp(-sigma);
     const Scalar decay = light ? Scalar(1) + grown : grown;
     const Scalar fall = light ? grown : grown - Scalar(1);
@@ -124,15 +125,16 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// f₀ .. f₄ of a damped oscillator, to rounding for any damping.
+/// f₀ to f₄ of a damped oscillator, to rounding for any damping.
 ///
-/// Slow oscillators take a series, overdamped ones φ functions of their two rates, all others the
-/// closed form. Errors of a and c remain: an oscillator of ω radians amplifies the last digit of a
-/// by ω/2.
+/// Slow oscillators use a series, overdamped ones the φ functions of their two rates, all others
+/// the closed form. Errors of a and c remain: an oscillation of ω radians amplifies the last digit
+/// of a by ω/2.
 /// @param a  stiffness s t² [-], ≥ 0.
 /// @param c  damping β s t [-], ≥ 0.
 /// @note  Real-time safe: no allocation, no exception.
-/// @cite  hammoud2022exponential, section III; the integrals in closed form are ours.
+/// @cite  hammoud2022exponential, section III. The closed forms of the integrals are not in this
+///        source.
 template <RealScalar Scalar>
 [[nodiscard]] OscillatorFunctions<Scalar> oscillator_functions(const Scalar& a,
                                                                const Scalar& c) noexcept {
@@ -145,23 +147,24 @@ template <RealScalar Scalar>
   return a < Scalar(2) ? detail::slow_oscillator(a, c) : detail::fast_oscillator(a, c);
 }
 
-/// Average forces of spring-dampers over one step of any length, mode by mode, when damping is
+/// Average forces of spring-dampers over one step of any length, mode by mode, for damping
 /// proportional to stiffness, B = β K.
 ///
-/// Contact points move by ÿ = b − Υ (K y + B ẏ), λ = −K y − B ẏ, y = p − p₀. In the modes of
-/// K^½ Υ K^½ = U diag(s) Uᵀ these are single oscillators, and with Q = K^½ U, q = Qᵀy,
+/// Contact points move by ÿ = b − Υ (K y + B ẏ), λ = −K y − B ẏ, y = p − p₀. In the modes of K^½ Υ
+/// K^½ = U diag(s) Uᵀ the equations are independent oscillators. With Q = K^½ U, q = Qᵀy,
 ///
 ///   λ_avg  = −Q ( f₀ q + g q̇ + (t/2) g₂ Qᵀb ),     g  = t f₁ + β f₀,  g₂ = 2 (t f₂ + β f₁),
 ///   λ_avg2 = −Q ( 2f₁ q + g₂ q̇ + (t/3) g₃ Qᵀb ),   G  = Q diag(g) Qᵀ,  g₃ = 6 (t f₃ + β f₂),
 ///
-/// where all weights but f₀ are ≥ 0. With fewer velocities than contact rows some motions of the
-/// rows are impossible. Then the modes are those of Jᵀ K J in generalized coordinates, and the
-/// others, s = 0, are handled together as K − Q Qᵀ.
-/// @cite  hammoud2022exponential, eq. (11)–(20), for the averages; the closed forms are ours.
+/// where all weights except f₀ are ≥ 0. If there are fewer velocities than contact rows, some
+/// motions of the rows are impossible. Then the modes are those of Jᵀ K J in generalized
+/// coordinates, and the others, s = 0, are combined as K − Q Qᵀ.
+/// @cite  hammoud2022exponential, eq. (11)–(20), for the averages. The closed forms are not in this
+///        source.
 template <RealScalar Scalar>
 class ModalForces {
  public:
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index velocity_count) {
     const Index rows = 3 * contact_count;
     const Index modes = (std::min)(rows, velocity_count);
@@ -182,7 +185,7 @@ class ModalForces {
   /// @param stiffness  diagonal of K [N/m], ≥ 0, 3n.
   /// @param damping_time  β [s], ≥ 0.
   /// @param time_step  t [s], > 0.
-  /// @return  false when a number is not finite.
+  /// @return  false if a number is not finite.
   /// @pre   prepare() for n contacts and at least 3n velocities.
   /// @note  Real-time safe: no allocation, no exception, about 9 (3n)³ multiply-adds.
   template <typename Matrix, typename Diagonal>
@@ -235,7 +238,7 @@ class ModalForces {
     if (!eigen_.solve()) return false;
     auto& values = eigen_.values();
     const Scalar floor = Scalar(8 * k) * std::numeric_limits<Scalar>::epsilon() * values.maxCoeff();
-    for (Index i = 0; i < k; ++i) {  // a direction no contact resists has no mode
+    for (Index i = 0; i < k; ++i) {  // a direction without contact resistance has no mode
       mixed_(i) = values(i) > floor ? Scalar(1) / sqrt(values(i)) : Scalar(0);
     }
     modes_.setZero();
@@ -251,7 +254,7 @@ class ModalForces {
     return true;
   }
 
-  /// Average forces of anchors at rest.
+  /// Average forces for anchors at rest.
   /// @param y, rate, acceleration  p − p₀ [m], ṗ [m/s], b [m/s²], 3n each.
   /// @param average   out: λ_avg = (1/t) ∫λ [N].
   /// @param average2  out: λ_avg2 = (2/t²) ∫∫λ [N].
@@ -312,7 +315,7 @@ class ModalForces {
     Scalar position = 0, velocity = 0, acceleration = 0;
   };
 
-  /// Writes the weights of every mode; of incomplete modes, their difference from those of s = 0.
+  /// Writes the weights of each mode; for incomplete modes, their difference from those of s = 0.
   void write_weights(const Scalar& beta, const Scalar& t) noexcept {
     rest_ = {Scalar(1), t / 2 + beta, t * (t / 6 + beta / 2)};
     rest2_ = {Scalar(1), t / 3 + beta, t * (t / 12 + beta / 3)};

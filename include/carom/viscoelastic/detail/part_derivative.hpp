@@ -19,8 +19,8 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Derivatives of what a mechanism says of itself, by its configuration (in coordinates of the
-/// tangent, q ⊕ δ) and its velocity: its functions run on numbers that carry four slopes at a time.
+/// Derivatives of the functions of a mechanism by its configuration (in coordinates of the tangent,
+/// q ⊕ δ) and its velocity. The functions are evaluated on numbers with four derivatives at a time.
 template <DifferentiableMechanism System>
 class MechanismDerivative {
  public:
@@ -30,7 +30,7 @@ class MechanismDerivative {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Sets the sizes. Cold: allocates beyond the largest so far.
+  /// Sets the sizes. Cold: allocates only for sizes larger than all before.
   void prepare(Index contact_count, Index velocity_count) {
     const Index n = 3 * contact_count, k = velocity_count;
     mass_.grow(k, k);
@@ -90,7 +90,7 @@ class MechanismDerivative {
   [[nodiscard]] const Matrix& advance_by() const noexcept { return advance_by_; }
 
  private:
-  /// The state with a velocity, and in both the slopes of variables first, first + 1, ….
+  /// The state with a velocity; both contain the derivatives by the variables first, first + 1, ….
   [[nodiscard]] auto seed(const System& system, const State& state, const Vector& velocity,
                           Index first) noexcept {
     const Index k = velocity.size();
@@ -107,7 +107,7 @@ class MechanismDerivative {
     return seeded;
   }
 
-  /// Takes the slopes by variable v, which are in place s.
+  /// Stores the derivatives by variable v, which are in slot s of the numbers.
   void take(Index v, Index s) noexcept {
     const Index k = mass_.rows(), n = drift_.size();
     for (Index i = 0; i < k; ++i) acceleration_by_(i, v) = acceleration_(i).inner(s);
@@ -124,8 +124,8 @@ class MechanismDerivative {
   Matrix mass_by_, jacobian_by_, acceleration_by_, drift_by_, advance_by_;
 };
 
-/// What the derivative of a step reads inside of a stepper: the data of the part being taken, the
-/// step solved on them, and the places of all points after it.
+/// The data inside a stepper that the derivative of a step reads: the data of the current part, the
+/// step solved on them, and the positions of all points after it.
 template <typename Stepper>
 struct StepperInside {
   using State = typename Stepper::State;
@@ -153,12 +153,12 @@ struct StepperInside {
   [[nodiscard]] Scalar pull(Index i, const Scalar& height, const Scalar& rate) const noexcept {
     return stepper.pull(i, height, rate);
   }
-  /// What changes its sign at the end of the part when the contact is made or broken then: the
-  /// height of its point [m], or the force by which it pulls [N].
+  /// The quantity that changes its sign at the end of the part if the contact is made or broken at
+  /// that instant: the height of its point [m], or the pulling force [N].
   [[nodiscard]] Scalar crossing(Index i) const noexcept {
     return by_height(i) ? height(i) : pull(i, height(i), rate(i));
   }
-  /// Whether the violation of a contact is that of its height, and not of its force.
+  /// Whether the violation of a contact is that of its height, not of its force.
   [[nodiscard]] bool by_height(Index i) const noexcept {
     if (stepper.active(i)) return false;
     const Scalar stiff =
@@ -167,7 +167,7 @@ struct StepperInside {
   }
 };
 
-/// The derivatives of a mechanism at those of its contacts that are active.
+/// The derivatives of a mechanism restricted to its active contacts.
 template <typename System>
 struct ActiveMechanism {
   const MechanismDerivative<System>& all;
@@ -186,8 +186,9 @@ struct ActiveMechanism {
   [[nodiscard]] auto drift_by(Index d, Index r) const noexcept { return all.drift_by()(row(r), d); }
 };
 
-/// Derivatives of what a part of a step leads to, by the data of the part: configuration, velocity,
-/// points, anchors, and what vanishes where a contact is made or broken. Columns are PartColumns.
+/// Derivatives of the results of a part by the data of the part: configuration, velocity, points,
+/// anchors, and the quantity that vanishes where a contact is made or broken. The columns are those
+/// of PartColumns.
 template <DifferentiableMechanism System>
 class PartDerivative {
  public:
@@ -198,7 +199,7 @@ class PartDerivative {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Sizes all memory. Cold: allocates.
+  /// Allocates all memory. Cold.
   void prepare(Index contact_count, Index velocity_count) {
     velocities_ = velocity_count;
     mechanism_.prepare(contact_count, velocity_count);
@@ -209,7 +210,7 @@ class PartDerivative {
     resize(contact_count, contact_count);
   }
 
-  /// Takes the contacts that are active in a part.
+  /// Stores the contacts that are active in a part.
   // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in prepare()
   void begin(const Stepper& stepper) noexcept {
     const Index n = stepper.system().contact_count();
@@ -222,7 +223,7 @@ class PartDerivative {
 
   /// Differentiates a part that is solved and not yet committed.
   /// @param now  the state at its start.
-  /// @return  false when a number leaves the range.
+  /// @return  false if a number leaves the range of the type.
   /// @note  Real-time safe once prepared, if the mechanism's functions are.
   [[nodiscard]] bool evaluate(const Inside& inside, const State& now) noexcept {
     ended_ = false;
@@ -264,13 +265,13 @@ class PartDerivative {
   [[nodiscard]] const PartColumns& columns() const noexcept { return frozen_.columns(); }
   /// Contacts that are active in the part, ascending.
   [[nodiscard]] const std::vector<Index>& active() const noexcept { return active_; }
-  /// Of q⁺ in coordinates of its tangent, n_v rows.
+  /// Derivative of q⁺ in coordinates of its tangent, n_v rows.
   [[nodiscard]] const Matrix& place_by() const noexcept { return place_by_; }
-  /// Of v⁺, n_v rows.
+  /// Derivative of v⁺, n_v rows.
   [[nodiscard]] const Matrix& velocity_by() const noexcept { return frozen_.velocity_by(); }
-  /// Of all points after the part, 3n rows.
+  /// Derivative of all points after the part, 3n rows.
   [[nodiscard]] const Matrix& point_by() const noexcept { return point_by_; }
-  /// Of the anchors of active contacts after it; those of heights are zero.
+  /// Derivative of the anchors of active contacts after it; rows of heights are zero.
   [[nodiscard]] const Matrix& anchor_by() const noexcept { return anchor_by_; }
   /// M⁻¹ at the start.
   [[nodiscard]] const Matrix& inverse_mass() const noexcept { return frozen_.inverse_mass(); }
@@ -318,7 +319,7 @@ class PartDerivative {
   FrozenDerivative<Scalar> frozen_;
   Matrix place_by_, point_by_, anchor_by_;
   Vector end_velocity_, turned_;
-  bool ended_ = false;  ///< whether end_ is of the present part
+  bool ended_ = false;  ///< whether end_ belongs to the current part
 };
 
 }  // namespace detail

@@ -19,21 +19,21 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Viscoelastic contacts that act on each other, λ = λ_avg + G w, solved in turn by the law of one
-/// contact.
+/// Coupled viscoelastic contacts, λ = λ_avg + G w. Each contact in turn is solved by the law of one
+/// contact, with the velocities w of the others fixed.
 /// @tparam Block  CoulombGain or ConvexGain.
 template <RealScalar Scalar, typename Block>
 class SlipSweep {
  public:
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// What a sweep did.
+  /// The result of a sweep.
   struct Outcome {
     Scalar change;  ///< largest change of a contact's own force [N]
-    bool settled;   ///< whether every contact stayed in its region
+    bool settled;   ///< whether each contact stayed in its region
   };
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) {
     const auto n = static_cast<std::size_t>(contact_count);
     count_ = contact_count;
@@ -45,7 +45,7 @@ class SlipSweep {
   }
   [[nodiscard]] Index count() const noexcept { return count_; }
 
-  /// Begins with all anchors at rest.
+  /// Starts with all anchors at rest.
   template <typename Matrix, typename Values>
   void start(const Matrix& gain, const Values& average) noexcept {
     velocity_.setZero();
@@ -57,7 +57,7 @@ class SlipSweep {
     }
   }
 
-  /// Solves every contact once.
+  /// Solves each contact once.
   template <typename Matrix, typename Values>
   [[nodiscard]] Outcome sweep(const Matrix& gain, const Values& friction) noexcept {
     Outcome outcome{Scalar(0), true};
@@ -67,7 +67,8 @@ class SlipSweep {
     return outcome;
   }
 
-  /// Change of a force in a sweep that counts as none: so many roundings of the largest force [N].
+  /// The change of a force in a sweep that counts as zero: a count of roundings of the largest
+  /// force [N].
   template <typename Values>
   [[nodiscard]] Scalar target(const Values& average, const Scalar& roundings) const noexcept {
     const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
@@ -83,14 +84,14 @@ class SlipSweep {
     response_.noalias() += gain * velocity_;
   }
 
-  /// Last answer of a contact's law; its ratio is the guess for the next visit.
+  /// Last solution of a contact's law. Its ratio is the guess for the next sweep.
   [[nodiscard]] ContactOutcome<Scalar>& contact(Index i) noexcept {
     return contacts_[std::size_t(i)];
   }
   [[nodiscard]] const ContactOutcome<Scalar>& contact(Index i) const noexcept {
     return contacts_[std::size_t(i)];
   }
-  /// λ of the contacts' own answers [N]
+  /// λ of the solutions of the single contacts [N]
   [[nodiscard]] Vector& force() noexcept { return force_; }
   [[nodiscard]] const Vector& force() const noexcept { return force_; }
   /// w [m/s]
@@ -106,7 +107,7 @@ class SlipSweep {
     return values.template segment<3>(3 * i);
   }
 
-  /// One contact, as sweep_blocks() asks for it.
+  /// One contact in the form that sweep_blocks() needs.
   template <typename Matrix>
   struct One {
     SlipSweep& all;
@@ -116,7 +117,7 @@ class SlipSweep {
     Outcome& outcome;
 
     [[nodiscard]] const Block& block() const noexcept { return all.blocks_[std::size_t(i)]; }
-    /// λ of the anchor at rest.
+    /// λ for the anchor at rest.
     [[nodiscard]] Vector3<Scalar> held() const noexcept {
       const Vector3<Scalar> own = at(all.velocity_, i);
       return at(all.response_, i) - block().gain() * own;
@@ -151,17 +152,17 @@ class SlipSweep {
 
 }  // namespace detail
 
-/// The associated law for contacts that act on each other: min ½ wᵀG w + λ_avgᵀw over w_i in the
-/// dual cones, so that λ = λ_avg + G w lies in the cones and is complementary.
+/// The associated law for coupled contacts: min ½ wᵀG w + λ_avgᵀw over w_i in the dual cones. Then
+/// λ = λ_avg + G w is in the cones and complementary to w.
 ///
-/// It is block descent on a strictly convex problem with separate constraints, which converges for
-/// any coupling.
+/// The method is block descent on a strictly convex problem with separate constraints, which
+/// converges for any coupling.
 template <RealScalar Scalar>
 class ConvexSlip {
  public:
   static constexpr int sweep_limit = detail::ConvexSlipTuning::sweep_limit;
 
-  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
+  /// Sets the count of contacts. Cold: allocates only for a count larger than all before.
   void prepare(Index contact_count) { contacts_.prepare(contact_count); }
 
   /// @param gain      G, 3n×3n [N·s/m], symmetric positive definite.

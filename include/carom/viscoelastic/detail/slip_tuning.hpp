@@ -8,62 +8,63 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// @file
-/// The constants that steer the slip laws of viscoelastic contact, one block for each. Each is a
-/// pure number [-]; ε_m is the epsilon of the scalar type.
+/// The constants of the slip laws of viscoelastic contact, one block for each law. Each is a pure
+/// number [-]; ε_m is the epsilon of the scalar type.
 ///
 /// They were measured on random stiff contacts of 1e3 to 1e10 N/m by benchmarks/ablation, which
-/// changes one constant at a time; docs/performance.md has what each change costs there.
+/// changes one constant at a time. docs/performance.md lists the cost of each change there.
 
 /// Constants of CoulombSlip.
 struct CoulombSlipTuning {
-  /// Most sweeps, after which CoulombFallback takes over.
+  /// Largest count of sweeps; then CoulombFallback solves the problem.
   static constexpr int sweep_limit = 60;
-  /// Change of a force in a sweep at which to stop, relative to the largest force [ε_m].
+  /// The sweeps end at this change of a force, relative to the largest force [ε_m].
   static constexpr double rounding = 64;
-  /// slip_error of an answer is at most ε_m to this power: 1e-10 in double, 4e-5 in float.
+  /// The slip_error of an answer is at most ε_m to this power: 1e-10 in double, 4e-5 in float.
   static constexpr double accuracy_power = 0.64;
-  /// Sweeps with equal regions that come between a Newton step that made the change larger and the
+  /// Count of sweeps with equal regions between a Newton step that increased the change and the
   /// next Newton step.
   static constexpr int patience = 8;
-  /// A Newton step is taken where the sweeps left would cost so many times its work.
+  /// A Newton step is computed if the remaining sweeps would cost this multiple of its work.
   static constexpr double worth = 2;
-  /// What that compares [about the time of a multiply-add]: a sweep's products with G at
-  /// `products_at_once`, and a contact's own solve; for m unknowns of Newton's step an elimination
-  /// of m³ over `elimination_parts`, its matrix of m² entries, and what it costs anyway. They are
-  /// estimates, which decide on the work and not on what an answer is worth.
+  /// Cost estimates for this comparison [about the time of a multiply-add]: a sweep's products with
+  /// G at `products_at_once`, and the solve of one contact. For m unknowns of Newton's step: an
+  /// elimination of m³ over `elimination_parts`, its matrix of m² entries, and a constant part. The
+  /// estimates affect only the work, not the accuracy of an answer.
   static constexpr int products_at_once = 4, contact_work = 120;
   static constexpr int elimination_parts = 6, entry_work = 20, least_work = 100;
-  /// Least share of the change that a sweep is expected to leave: one that fell further by chance
-  /// says nothing of the next ones.
+  /// Least expected ratio of the changes of two sweeps. A smaller ratio can occur by chance and
+  /// does not predict the next sweeps.
   static constexpr double least_ratio = 1e-6;
 };
 
 /// Constants of CoulombFallback.
 struct CoulombFallbackTuning {
-  /// Most first guesses, Newton steps on G after each, and shares of a step that are tried, each
-  /// half of the one before.
+  /// Largest count of first guesses, of Newton steps on G after each guess, and of step lengths
+  /// that are tried; each length is half of the one before.
   static constexpr int starts = 40, newton_steps = 40, shares = 10;
-  /// Tolerance of InteriorPointSolver [ε_m], and the most systems that it may factor.
+  /// Tolerance of InteriorPointSolver [ε_m], and largest count of systems that it may factor.
   static constexpr double path_accuracy = 64;
   static constexpr int path_systems = 1000;
-  /// Width of the range by which the loads of later guesses are off.
+  /// Relative range of the changes of the loads for later guesses.
   static constexpr double disturbance = 0.02;
-  /// The target is no less than what rounding leaves of G w: ε_m ‖G‖ ‖w‖ over this, relative to the
-  /// forces. Rounding of the many terms mostly cancels.
+  /// The target is at least the rounding of G w: ε_m ‖G‖ ‖w‖ divided by this number, relative to
+  /// the forces. The rounding errors of the many terms mostly cancel.
   static constexpr int rounding_parts = 4;
-  /// A scaled G that rounding left indefinite is shifted first by this many times n ε_m, and then
-  /// by so many times more for each digit of the type.
+  /// If rounding made a scaled G indefinite, the first shift is this number times n ε_m. Then the
+  /// shift is multiplied by this number for each digit of the type.
   static constexpr int shift_rise = 10;
-  /// A force within so many roundings of the cone's surface slides [ε_m]. Newton's method on the
-  /// law starts with these regions and corrects them.
+  /// A force within this count of roundings of the cone's surface counts as sliding [ε_m]. Newton's
+  /// method on the law starts with these regions and corrects them.
   static constexpr int rim_roundings = 16;
 };
 
 /// Constants of ConvexSlip.
 struct ConvexSlipTuning {
-  /// Most sweeps: a descent that always converges, slowly where contacts act on each other much.
+  /// Largest count of sweeps. The descent always converges, but slowly for strongly coupled
+  /// contacts.
   static constexpr int sweep_limit = 20000;
-  /// Change of a force in a sweep at which to stop, relative to the largest force [ε_m].
+  /// The sweeps end at this change of a force, relative to the largest force [ε_m].
   static constexpr double rounding = 64;
 };
 
