@@ -99,6 +99,22 @@ CAROM_DEVICE void LaneBlockProducts<Number, Stride>::add(int m, const LaneSide& 
   }
 }
 
+/// Writes A into the cells of a matrix in the rows of an island: its lower half, or its upper one
+/// transposed.
+template <typename Number, int Stride>
+CAROM_DEVICE void write_mass(const LaneState<Number, Stride>& state,
+                             const LaneCells<Number, Stride>& matrix) noexcept {
+  const LaneLayout& layout = state.layout();
+  const auto mass = state.cells(layout.mass_at);
+  for (int i = 0; i < layout.velocities; ++i) {
+    const int own = layout.mass_rows.first_column[i];
+    const auto row = matrix.from(layout.matrix_rows.place[i]);
+    const auto from = mass.from(layout.mass_rows.place[i]);
+    for (int j = layout.matrix_rows.first_column[i]; j < own; ++j) row.set(j, Number(0));
+    for (int j = own; j <= i; ++j) row.set(j, from[j]);
+  }
+}
+
 /// The Hessian H = A + Jᵀ G J of the cost at the iterates of the lanes.
 template <typename Number, int Stride>
 class LaneHessian {
@@ -187,14 +203,8 @@ CAROM_DEVICE Number LaneHessian<Number, Stride>::fill(const Number& raise,
                                                       const Mask& lanes) const noexcept {
   const LaneLayout& layout = state_.layout();
   const Number zero(Scalar(0));
-  const Cells mass = state_.cells(layout.mass_at), matrix = state_.cells(layout.matrix_at);
-  for (int i = 0; i < layout.velocities; ++i) {
-    const int own = layout.mass_rows.first_column[i];
-    const Cells row = matrix.from(layout.matrix_rows.place[i]);
-    const Cells from = mass.from(layout.mass_rows.place[i]);
-    for (int j = layout.matrix_rows.first_column[i]; j < own; ++j) row.set(j, zero);
-    for (int j = own; j <= i; ++j) row.set(j, from[j]);
-  }
+  const Cells matrix = state_.cells(layout.matrix_at);
+  write_mass(state_, matrix);
   for (int k = 0; k < layout.contacts; ++k) {
     const Cells c = state_.contact(k);
     const auto g =
@@ -284,22 +294,8 @@ template <typename Number, int Stride>
 CAROM_DEVICE void LaneJacobian<Number, Stride>::fill(const Mask& lanes) const noexcept {
   const LaneLayout& layout = state_.layout();
   const Number zero(Scalar(0));
-  const Cells mass = state_.cells(layout.mass_at);
-  const auto [lower, upper] = halves();
-  for (int i = 0; i < layout.velocities; ++i) {
-    const int own = layout.mass_rows.first_column[i];
-    const Cells low = lower.from(layout.matrix_rows.place[i]);
-    const Cells up = upper.from(layout.matrix_rows.place[i]);
-    const Cells from = mass.from(layout.mass_rows.place[i]);
-    for (int j = layout.matrix_rows.first_column[i]; j < own; ++j) {
-      low.set(j, zero);
-      up.set(j, zero);
-    }
-    for (int j = own; j <= i; ++j) {
-      low.set(j, from[j]);
-      up.set(j, from[j]);
-    }
-  }
+  write_mass(state_, halves().lower);
+  write_mass(state_, halves().upper);
   for (int k = 0; k < layout.contacts; ++k) {
     const LaneSlope<Number> g = coulomb_slope_of_lanes(state_.at_trial(k));
     if (any(lanes & (g.zz > zero))) add(k, g);

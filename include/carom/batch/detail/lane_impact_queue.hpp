@@ -12,13 +12,65 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// What a queue of lanes and a thread of a graphics processor do alike with impacts of a batch.
+template <RealScalar Scalar>
+class LaneImpacts {
+ protected:
+  CAROM_DEVICE LaneImpacts(const ImpactBatchView<Scalar>& view,
+                           const ImpactBatchAnswers<Scalar>& answers,
+                           const ImpactBatchOptions<Scalar>& options) noexcept
+      : view_(view), answers_(answers), options_(options) {}
+
+  /// Reads problems into the cells of their lanes and begins them.
+  /// @param problems  one for each lane
+  /// @param used      lanes with a problem of their own
+  template <typename Cells>
+  CAROM_DEVICE void begin(const Index* problems, int used,
+                          const LaneImpactCells<Cells>& cells) const noexcept {
+    read_impacts(view_, problems, cells);
+    LaneImpactSetup<Cells>(cells).begin(options_.law, options_.resolver.tolerance,
+                                        view_.momentum.data == nullptr);
+    for (int l = 0; is_swept() && l < used; ++l) {
+      if (wrong_impact_entry(view_, problems[l], cells.layout.m) < 0) continue;
+      cells.cells.of_lane(cells.layout.items_at + LaneImpactLayout::status, l) =
+          Scalar(ImpactStatus::not_finite);
+    }
+  }
+  [[nodiscard]] CAROM_DEVICE LaneImpactSequence sequence_of(Index problem) const noexcept {
+    const int length = is_swept() ? view_.length_of_sequence(problem) : 0;
+    return {length > 0 ? view_.sequence.of(problem) : nullptr, length};
+  }
+  /// Writes the answer and the report of a problem, whose cells are used up.
+  /// @param cells    of one lane
+  /// @param scratch  for the lower half of the mass
+  /// @tparam Stride  of its numbers
+  template <int Stride, typename Cells>
+  CAROM_DEVICE void write(const LaneImpactCells<Cells>& cells, Index problem,
+                          Scalar* scratch) const noexcept {
+    LaneImpactAnswer<Cells>(cells).write(view_, answers_, problem);
+    ImpactProblemReport<Scalar>& report = answers_.reports[problem];
+    if (report.status != ImpactStatus::not_finite) return;
+    ImpactInspection<Scalar, Stride>(view_, options_, cells.layout.pattern, problem)
+        .find(scratch, report);
+  }
+
+  const ImpactBatchView<Scalar>& view_;
+  const ImpactBatchAnswers<Scalar>& answers_;
+  const ImpactBatchOptions<Scalar>& options_;
+
+ private:
+  [[nodiscard]] CAROM_DEVICE bool is_swept() const noexcept {
+    return options_.order == ImpactOrder::sweep;
+  }
+};
+
 /// Resolves impacts of one pattern in lanes. A lane whose problem is done takes the next one, so
 /// that impacts of few reflections do not wait for those of many.
 ///
 /// Problems begin side by side in cells of their own, and from there move to lanes as these become
 /// free.
 template <RealScalar Scalar, int LaneCount>
-class LaneImpactQueue {
+class LaneImpactQueue : LaneImpacts<Scalar> {
  public:
   using Number = carom::Lanes<Scalar, LaneCount>;
   using Cells = LaneCells<Number, LaneCount>;
@@ -37,9 +89,7 @@ class LaneImpactQueue {
   LaneImpactQueue(const ImpactPattern& pattern, const ImpactBatchView<Scalar>& view,
                   const ImpactBatchAnswers<Scalar>& answers,
                   const ImpactBatchOptions<Scalar>& options, Scalar* memory) noexcept
-      : view_(view),
-        answers_(answers),
-        options_(options),
+      : LaneImpacts<Scalar>(view, answers, options),
         memory_(memory),
         begun_{LaneImpactLayout(pattern, options.law), Cells(memory)},
         running_{begun_.layout, Cells(memory + std::size_t(begun_.layout.cell_count) * LaneCount)},
@@ -69,15 +119,11 @@ class LaneImpactQueue {
     return {of.layout, One(&of.cells.of_lane(0, lane))};
   }
   void advance() noexcept;
-  void begin(int count) noexcept;
   void write(const LaneImpactCells<Cells>& from, int lane, Index problem) noexcept;
   void start(int lane, Index problem) noexcept;
   [[nodiscard]] bool move_all(int count) noexcept;
   void run(int most_running) noexcept;
 
-  const ImpactBatchView<Scalar>& view_;
-  const ImpactBatchAnswers<Scalar>& answers_;
-  const ImpactBatchOptions<Scalar>& options_;
   Scalar* memory_;
   LaneImpactCells<Cells> begun_, running_;
   LaneImpactSequence sequences_[LaneCount] = {};
@@ -88,32 +134,12 @@ class LaneImpactQueue {
 
 // --- implementation ---
 
-/// Begins the problems that wait, in all lanes; those without a problem of their own repeat the
-/// last one.
-template <RealScalar Scalar, int LaneCount>
-void LaneImpactQueue<Scalar, LaneCount>::begin(int count) noexcept {
-  const bool swept = options_.order == ImpactOrder::sweep;
-  Index problems[LaneCount];
-  for (int l = 0; l < LaneCount; ++l) problems[l] = waiting_[(std::min)(l, count - 1)];
-  read_impacts(view_, problems, begun_);
-  LaneImpactSetup<Cells>(begun_).begin(options_.law, options_.resolver.tolerance,
-                                       view_.momentum.data == nullptr);
-  for (int l = 0; swept && l < count; ++l) {
-    if (wrong_impact_entry(view_, waiting_[l], begun_.layout.m) < 0) continue;
-    begun_.cells.of_lane(begun_.layout.items_at + Names::status, l) =
-        Scalar(ImpactStatus::not_finite);
-  }
-}
-
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& from, int lane,
                                                Index problem) noexcept {
-  LaneImpactAnswer<One>(of_lane(from, lane)).write(view_, answers_, problem);
-  ImpactProblemReport<Scalar>& report = answers_.reports[problem];
-  if (report.status != ImpactStatus::not_finite) return;
   Scalar* const scratch = memory_ + memory_size(begun_.layout) -
                           std::size_t(begun_.layout.n * (begun_.layout.n + 1) / 2);
-  ImpactInspection<Scalar>(view_, options_, begun_.layout.pattern, problem).find(scratch, report);
+  LaneImpacts<Scalar>::template write<1>(of_lane(from, lane), problem, scratch);
 }
 
 /// Gives a lane its problem, whose numbers are in its cells.
@@ -121,9 +147,7 @@ template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept {
   items_[lane] = problem;
   ++running_count_;
-  const bool swept = options_.order == ImpactOrder::sweep;
-  const int length = swept ? view_.length_of_sequence(problem) : 0;
-  sequences_[lane] = {length > 0 ? view_.sequence.of(problem) : nullptr, length};
+  sequences_[lane] = this->sequence_of(problem);
 }
 
 /// Moves all problems that have begun where every one of them has a lane to itself.
@@ -164,7 +188,10 @@ template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
   const int count = waiting_count_;
   waiting_count_ = 0;
-  begin(count);
+  // Lanes without a problem of their own repeat the last one.
+  Index problems[LaneCount];
+  for (int l = 0; l < LaneCount; ++l) problems[l] = waiting_[(std::min)(l, count - 1)];
+  this->begin(problems, count, begun_);
   if (move_all(count)) return;
   int lane = 0;
   for (int i = 0; i < count; ++i) {
@@ -189,7 +216,7 @@ void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
 /// resolve impacts of their own. What LaneImpactQueue does for lanes, without a queue.
 /// @tparam Stride  threads whose cells stand side by side
 template <RealScalar Scalar, int Stride>
-class LaneImpactThread {
+class LaneImpactThread : LaneImpacts<Scalar> {
  public:
   using Number = carom::Lanes<Scalar, 1>;
   using Cells = LaneCells<Number, Stride>;
@@ -199,48 +226,26 @@ class LaneImpactThread {
   CAROM_DEVICE LaneImpactThread(const ImpactBatchView<Scalar>& view,
                                 const ImpactBatchAnswers<Scalar>& answers,
                                 const ImpactBatchOptions<Scalar>& options, Scalar* memory) noexcept
-      : view_(view), answers_(answers), options_(options), memory_(memory) {}
+      : LaneImpacts<Scalar>(view, answers, options), memory_(memory) {}
 
   /// Writes the answer and the report.
   /// @param pattern  of the problem
   CAROM_DEVICE void resolve(const ImpactPattern& pattern, Index problem) const noexcept {
-    const LaneImpactCells<Cells> cells{LaneImpactLayout(pattern, options_.law), Cells(memory_)};
-    begin(cells, problem);
-    reflect(cells, problem);
-    LaneImpactAnswer<Cells>(cells).write(view_, answers_, problem);
-    ImpactProblemReport<Scalar>& report = answers_.reports[problem];
-    if (report.status != ImpactStatus::not_finite) return;
-    ImpactInspection<Scalar, Stride>(view_, options_, pattern, problem).find(memory_, report);
-  }
-
- private:
-  [[nodiscard]] CAROM_DEVICE bool is_swept() const noexcept {
-    return options_.order == ImpactOrder::sweep;
-  }
-  CAROM_DEVICE void begin(const LaneImpactCells<Cells>& cells, Index problem) const noexcept {
-    read_impacts(view_, &problem, cells);
-    LaneImpactSetup<Cells>(cells).begin(options_.law, options_.resolver.tolerance,
-                                        view_.momentum.data == nullptr);
-    if (is_swept() && wrong_impact_entry(view_, problem, cells.layout.m) >= 0) {
-      cells.set(Names::status, Number(Scalar(ImpactStatus::not_finite)));
-    }
-  }
-  CAROM_DEVICE void reflect(const LaneImpactCells<Cells>& cells, Index problem) const noexcept {
-    const LaneImpactLayout& at = cells.layout;
-    const int length = is_swept() ? view_.length_of_sequence(problem) : 0;
-    const LaneImpactSequence sequence{length > 0 ? view_.sequence.of(problem) : nullptr, length};
+    const LaneImpactLayout at(pattern, this->options_.law);
+    const LaneImpactCells<Cells> cells{at, Cells(memory_)};
+    this->begin(&problem, 1, cells);
+    const LaneImpactSequence sequence = this->sequence_of(problem);
     // What only the beginning needed has room for the row that is chosen.
     const Cells chosen = cells.cells.from(at.square_at);
     for (int k = 0; k < at.n + at.m; ++k) chosen.set(k, Number(0));
     const LaneImpactReflector<Number, Stride> reflector(
-        cells, chosen, options_.order, most_reflections<Number>(options_.resolver.reflection_limit),
-        &sequence);
+        cells, chosen, this->options_.order,
+        most_reflections<Number>(this->options_.resolver.reflection_limit), &sequence);
     while (any(cells.get(Names::status) < Number(0))) reflector.step();
+    this->template write<Stride>(cells, problem, memory_);
   }
 
-  const ImpactBatchView<Scalar>& view_;
-  const ImpactBatchAnswers<Scalar>& answers_;
-  const ImpactBatchOptions<Scalar>& options_;
+ private:
   Scalar* memory_;
 };
 

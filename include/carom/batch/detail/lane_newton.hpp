@@ -226,7 +226,9 @@ class LaneNewton {
   }
   CAROM_DEVICE_CALL void start_from_best(const Mask& lanes) noexcept;
   CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
-  CAROM_DEVICE void keep(const Mask& lanes) noexcept;
+  CAROM_DEVICE void keep(const Mask& lanes) noexcept {
+    state_.copy(lanes, Names::velocity, Names::best);
+  }
   CAROM_DEVICE_CALL void find_direction() noexcept;
   CAROM_DEVICE_CALL void judge(const Number& step) noexcept;
 
@@ -301,12 +303,6 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best(const Mask& lanes)
     v.set(i, select(to_rest, number(0), select(to_free, free[i], v[i])));
   }
   state_.evaluate();
-}
-
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::keep(const Mask& lanes) noexcept {
-  const Cells v = state_.vector(Names::velocity), best = state_.vector(Names::best);
-  for (int i = 0; i < state_.layout().velocities; ++i) best.set(i, select(lanes, v[i], best[i]));
 }
 
 template <typename Number, int Stride>
@@ -402,8 +398,7 @@ template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::finish(const Mask& which) noexcept {
   const Mask lanes = which & (status_ > code(SolveStatus::converged));
   if (!any(lanes)) return;
-  const Cells v = state_.vector(Names::velocity), best = state_.vector(Names::best);
-  for (int i = 0; i < state_.layout().velocities; ++i) v.set(i, select(lanes, best[i], v[i]));
+  state_.copy(lanes, Names::best, Names::velocity);
   state_.evaluate();
 }
 
