@@ -13,7 +13,7 @@ inline namespace CAROM_ABI {
 /// is known: for one whose slopes are computed from the answers of solve_batch().
 ///
 /// The derivatives are those of CoulombDerivative under the law of the options. On the border of
-/// two regions a block is taken as closed, as stuck, or as between its bounds. The gradient of a
+/// two regions a block counts as closed, as stuck, or as between its bounds. The gradient of a
 /// problem has the same bits whatever else is in the batch.
 /// ```
 /// solve_batch(view, answers, options, workspace);
@@ -21,12 +21,11 @@ inline namespace CAROM_ABI {
 /// const auto count = pull_back_batch(view, answers, gradients, options, workspace);
 /// ```
 /// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, impulses if a
-///                   block is rigid, and reports. A problem that has not converged keeps its
-///                   status and gets zeros. Null reports: all have.
+///                   block is rigid, and reports. Gradients of a problem that has not
+///                   converged are zeros. Null reports: all problems have converged.
 /// @param workspace  as that of solve_batch().
-/// @return  problems that have a gradient; −1 where the workspace was not prepared for the batch
-/// and
-///          nothing has been written.
+/// @return  how many problems have a gradient; −1 if the workspace was not prepared for the batch
+///          and nothing was written.
 /// @note  Real-time safe: no allocation, no exception, one factor for each problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
 Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,

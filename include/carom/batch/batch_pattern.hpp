@@ -15,8 +15,9 @@ inline namespace CAROM_ABI {
 /// What problems of a batch have in common: their bodies, who touches whom, and which columns of
 /// the Jacobians are zero in all of them.
 ///
-/// Problems with other contacts have another pattern, and a batch mixes as many patterns as it
-/// likes. It also says in which order a problem's numbers stand in the arrays of a BatchView.
+/// Problems with other contacts have another pattern, and a batch may mix any number of
+/// patterns. The pattern also defines the order of a problem's numbers in the arrays of a
+/// BatchView.
 /// @note  Cold: construction allocates and may throw.
 class BatchPattern {
  public:
@@ -25,7 +26,7 @@ class BatchPattern {
   template <RealScalar Scalar>
   explicit BatchPattern(const ContactProblem<Scalar>& problem);
 
-  /// Takes a problem's numbers that are not zero for such of the pattern, too.
+  /// Widens the columns of Jacobians that may be nonzero by those that are nonzero in a problem.
   /// @pre  the problem has these bodies and contacts, as key() tells.
   template <RealScalar Scalar>
   void widen(const ContactProblem<Scalar>& problem);

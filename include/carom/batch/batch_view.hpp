@@ -14,8 +14,8 @@ inline namespace CAROM_ABI {
 template <typename Number>
 struct BatchArray {
   Number* data = nullptr;
-  Index stride =
-      0;  ///< numbers from a problem's first to the next one's; 0: all share one problem's.
+  /// Numbers from the first of one problem to the first of the next; 0: all problems share them.
+  Index stride = 0;
   const Index* offsets = nullptr;  ///< where each problem's begin; null: problem × stride.
 
   [[nodiscard]] CAROM_DEVICE Number* of(Index problem) const noexcept {

@@ -33,7 +33,7 @@ namespace device {
 /// bits.
 ///
 /// Each thread calls it with a problem of its own, or not at all. No thread waits for another, so
-/// threads may come by any branch and at any time; a warp whose problems have the same pattern
+/// threads may call it in any branch and at any time; a warp whose problems have the same pattern
 /// reads memory together, and is as slow as the slowest of them.
 /// @tparam Law     that of the options. The overload without it decides at run time, which makes
 ///                 the kernel twice as large.
@@ -59,7 +59,7 @@ CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Sca
 
 }  // namespace device
 
-/// What a kernel takes by value to solve a batch: the batch, its order, and memory for warps.
+/// The argument of a kernel that solves a batch: the batch, its order, and memory for warps.
 template <RealScalar Scalar>
 struct DeviceTask : detail::DeviceThreads<Scalar> {
   DeviceBatch<Scalar> batch{};
@@ -76,7 +76,7 @@ struct DeviceTask : detail::DeviceThreads<Scalar> {
   }
 };
 
-/// Memory of a device for batches. It is the caller's, who takes and frees it.
+/// Memory of a device for batches. The caller allocates and frees it.
 template <RealScalar Scalar>
 class DeviceWorkspace
     : public detail::DeviceMemory<Scalar, BatchView<Scalar>, detail::DevicePattern> {
@@ -106,15 +106,15 @@ struct DeviceSolve : DeviceTask<Scalar> {
 }  // namespace detail
 
 /// Warps that the current device runs at the same time under a law, a good number for
-/// DeviceWorkspace; 0 if it does not tell.
+/// DeviceWorkspace; 0 if that is unknown.
 template <FrictionLaw Law, RealScalar Scalar>
 [[nodiscard]] int resident_warps() noexcept {
   return detail::resident_threads<detail::DeviceSolve<Law, Scalar>>() / device_warp_size;
 }
 
 /// Solves all problems of a batch on a device, each in a thread, with the bits of the solve_batch()
-/// of the processor. Answers and reports are in memory of the device; they are there when the
-/// stream has come so far.
+/// of the processor. Answers and reports are in memory of the device; they can be read when the
+/// stream has executed the kernel.
 /// @tparam Law       that of the options. The overload without it compiles the kernels of both.
 /// @param view       as in DeviceWorkspace::prepare().
 /// @param workspace  prepared for a batch of these patterns and pattern numbers.

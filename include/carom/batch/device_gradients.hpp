@@ -6,8 +6,8 @@
 
 /// @file
 /// Gradients of batches on a graphics processor: each thread differentiates a problem of its own,
-/// by the same code as a lane of the processor and with the same bits. What device.hpp says of
-/// launches and compilers holds here, too.
+/// by the same code as a lane of the processor and with the same bits. The notes of device.hpp on
+/// launches and compilers apply here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -16,8 +16,8 @@ namespace device {
 /// Writes the gradients of one problem of a batch that has been solved, in the thread that calls,
 /// which may be one of a user's own kernel: as pull_back_batch() does, with the same bits.
 /// @tparam Law       that of the solve.
-/// @param answers    velocities, impulses if a block is rigid, and reports, in memory of the
-/// device.
+/// @param answers    velocities, impulses if a block is rigid, and reports, in memory of
+///                   the device.
 /// @param gradients  in memory of the device; statuses for every problem.
 /// @param memory     as that of solve(), which may be the same.
 /// @note  No barrier, no shared memory, no atomics; one factor.
@@ -31,7 +31,7 @@ CAROM_DEVICE void pull_back(const DeviceBatch<Scalar>& batch, const BatchAnswers
 
 }  // namespace device
 
-/// What a kernel takes by value to differentiate a batch.
+/// The argument of a kernel that differentiates a batch.
 template <RealScalar Scalar>
 struct DeviceGradientTask : DeviceTask<Scalar> {
   BatchGradients<Scalar> gradients{};  ///< in memory of the device
@@ -73,7 +73,7 @@ struct DevicePullBack : DeviceGradientTask<Scalar> {
 
 /// Writes the gradients of a scalar by the data of each problem of a batch on a device, with the
 /// bits of the pull_back_batch() of the processor. Gradients and statuses are in memory of the
-/// device; they are there when the stream has come so far.
+/// device; they can be read when the stream has executed the kernel.
 /// @tparam Law       that of the solve.
 /// @param view       as in DeviceWorkspace::prepare().
 /// @param workspace  as that of solve_batch().

@@ -8,8 +8,8 @@
 
 /// @file
 /// Batches of impacts on a graphics processor: each thread resolves an impact of its own, by the
-/// same code as a lane of the processor and with the same bits. What device.hpp says of launches
-/// and compilers holds here, too.
+/// same code as a lane of the processor and with the same bits. The notes of device.hpp on launches
+/// and compilers apply here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -68,7 +68,7 @@ CAROM_DEVICE void resolve(const DeviceImpactBatch<Scalar>& batch,
 
 }  // namespace device
 
-/// What a kernel takes by value to resolve a batch: the batch, its order, and memory for warps.
+/// The argument of a kernel that resolves a batch: the batch, its order, and memory for warps.
 template <RealScalar Scalar>
 struct DeviceImpactTask : detail::DeviceThreads<Scalar> {
   DeviceImpactBatch<Scalar> batch{};
@@ -84,7 +84,7 @@ struct DeviceImpactTask : detail::DeviceThreads<Scalar> {
   }
 };
 
-/// Memory of a device for batches of impacts. It is the caller's, who takes and frees it.
+/// Memory of a device for batches of impacts. The caller allocates and frees it.
 template <RealScalar Scalar>
 class DeviceImpactWorkspace
     : public detail::DeviceMemory<Scalar, ImpactBatchView<Scalar>, detail::DeviceImpactPattern> {
@@ -103,15 +103,15 @@ class DeviceImpactWorkspace
 // --- launch ---
 
 /// Warps that resolve impacts on the current device at the same time, a good number for
-/// DeviceImpactWorkspace; 0 if it does not tell.
+/// DeviceImpactWorkspace; 0 if that is unknown.
 template <RealScalar Scalar>
 [[nodiscard]] int resident_impact_warps() noexcept {
   return detail::resident_threads<DeviceImpactTask<Scalar>>() / device_warp_size;
 }
 
 /// Resolves all impacts of a batch on a device, each in a thread, with the bits of the
-/// resolve_batch() of the processor. Answers and reports are in memory of the device; they are
-/// there when the stream has come so far.
+/// resolve_batch() of the processor. Answers and reports are in memory of the device; they can be
+/// read when the stream has executed the kernel.
 /// @param view       as in DeviceImpactWorkspace::prepare().
 /// @param workspace  prepared for a batch of these patterns and pattern numbers.
 /// @return  the error of the launch, cudaSuccess if there is none.

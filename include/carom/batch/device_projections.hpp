@@ -9,8 +9,8 @@
 
 /// @file
 /// Batches of points on a graphics processor: each thread projects points of its own, by the same
-/// code as a lane of the processor and with the same bits. They need no workspace. What device.hpp
-/// says of compilers holds here, too.
+/// code as a lane of the processor and with the same bits. They need no workspace. The notes of
+/// device.hpp on compilers apply here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -30,7 +30,7 @@ CAROM_DEVICE void project(const ProjectionBatchView<Scalar>& view,
 
 }  // namespace device
 
-/// What a kernel takes by value to project a batch.
+/// The argument of a kernel that projects a batch.
 template <RealScalar Scalar>
 struct DeviceProjectionTask {
   ProjectionBatchView<Scalar> view{};
@@ -49,8 +49,8 @@ struct DeviceProjectionTask {
 // --- launch ---
 
 /// Projects all points of a batch on a device, each in a thread, with the bits of the
-/// project_batch() of the processor. Answers and faults are in memory of the device; they are there
-/// when the stream has come so far.
+/// project_batch() of the processor. Answers and faults are in memory of the device; they can be
+/// read when the stream has executed the kernel.
 /// @return  the error of the launch, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
 template <RealScalar Scalar>

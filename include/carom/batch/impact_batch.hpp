@@ -12,21 +12,22 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Impacts that are resolved side by side: two registers of them under the caller's compiler flags.
-/// A reflection waits for its own results, and two take the time of one: with one register an
-/// impact took up to 1.5 times as long, with four as long as with two.
+/// The operations of one reflection depend on each other, so that two registers of impacts take the
+/// time of one: with one register an impact took up to 1.5 times as long, with four as long as with
+/// two.
 template <RealScalar Scalar>
 inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
                                              ? 2 * detail::lane_register_bytes / int(sizeof(Scalar))
                                              : 1;
 
-/// Memory for resolve_batch(), taken once and kept between calls.
+/// Memory for resolve_batch(), allocated once and reused by all calls.
 /// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
 template <RealScalar Scalar, int LaneCount = impact_lane_count<Scalar>>
 class ImpactBatchWorkspace
     : public detail::BatchMemory<ImpactBatchView<Scalar>,
                                  detail::LaneImpactQueue<Scalar, LaneCount>> {};
 
-/// What became of a batch of impacts.
+/// How many impacts of a batch were resolved.
 struct ImpactBatchReport {
   Index resolved = 0;     ///< problems
   Index wedged = 0;       ///< problems that no motion opens, resolved plastically
@@ -62,7 +63,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
     report.first_bad = view.count > 0 ? 0 : -1;
     return report;
   }
-  constexpr Index chunk = 1024;  // problems that a worker takes at a time
+  constexpr Index chunk = 1024;  // problems that a worker gets at a time
   std::atomic<Index> next = 0;
   executor(Index(workspace.workers()), [&](Index worker) {
     Index first = 0, end = 0;

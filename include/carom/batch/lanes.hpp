@@ -29,9 +29,10 @@ struct LaneMask {
 
 /// Numbers of several problems side by side, one per lane, in registers of the processor.
 ///
-/// Every operation rounds each lane once, as IEEE 754 has it, and never looks at another lane. A
-/// product is rounded before a sum takes it, whatever the compiler would like, so that a program
-/// written in lanes has the same bits for any number of them, on any processor.
+/// Every operation rounds each lane once, by the rules of IEEE 754, and does not depend on the
+/// other lanes. A product is always rounded before it is added, also where the compiler could fuse
+/// the two. So a program written in lanes has the same bits for any number of them, on any
+/// processor.
 /// @tparam Count  1, or a power of two. Numbers beyond a register of the caller's compiler flags
 ///                take several registers; one lane is the plain number.
 template <std::floating_point Scalar, int Count>

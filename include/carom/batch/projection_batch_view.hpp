@@ -58,7 +58,7 @@ struct ProjectionBatchAnswers {
   ProjectionDiagnosis* faults = nullptr;  ///< One for each point.
 };
 
-/// What became of a batch of points.
+/// How many points of a batch were projected.
 struct ProjectionBatchReport {
   Index projected = 0;   ///< points
   Index first_bad = -1;  ///< first point with a fault; −1: none.

@@ -18,14 +18,14 @@ inline constexpr int batch_lane_count = detail::lane_register_bytes > int(sizeof
                                             ? detail::lane_register_bytes / int(sizeof(Scalar))
                                             : 1;
 
-/// Memory for solve_batch(), taken once and kept between calls.
+/// Memory for solve_batch(), allocated once and reused by all calls.
 /// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
 class BatchWorkspace
     : public detail::BatchMemory<BatchView<Scalar>,
                                  detail::LaneQueue<Scalar, LaneCount, FrictionLaw::coulomb>> {};
 
-/// What became of a batch.
+/// How many problems of a batch were solved.
 struct BatchReport {
   Index converged = 0;   ///< problems
   Index faults = 0;      ///< problems whose numbers are wrong

@@ -25,7 +25,7 @@ struct BatchDiagnosis {
 };
 
 /// Looks for what is wrong with the numbers of a problem that has not been solved. Every number is
-/// looked at, so this is for the few problems where something is.
+/// checked, so this is only for problems that have a fault.
 /// @tparam Stride  of the memory's numbers, as that of LaneCells.
 template <RealScalar Scalar, int Stride = 1>
 class BatchInspection {
@@ -149,8 +149,8 @@ template <typename Scalar>
 struct BatchTotals {
   Scalar residual = 0, free = 0, pushed = 0;
 
-  /// Adds what an island came to, and writes it into the report. Where its numbers are wrong, the
-  /// first fault is looked for.
+  /// Adds the outcome of an island and updates the report. Where numbers of the island are wrong,
+  /// the report gets the first fault.
   /// @tparam Stride  of the numbers in the memory, which has room for the island.
   template <int Stride>
   CAROM_DEVICE void add(const LaneOutcome<Scalar>& outcome, const BatchView<Scalar>& view,

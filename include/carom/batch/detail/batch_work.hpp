@@ -58,20 +58,20 @@ class BatchOrder {
   std::vector<Index> order_;
 };
 
-/// Memory of the workers of a batch, and the order of its problems. What a workspace is made of.
+/// Memory of the workers of a batch, and the order of its problems: the base of the workspaces.
 /// @tparam Queue  solves problems of a pattern in memory_size(pattern) numbers.
 template <typename View, typename Queue>
 class BatchMemory : public BatchOrder {
  public:
   using Scalar = typename Queue::Number::scalar_type;
 
-  /// Bytes that prepare() will take; nothing is padded to the largest problem.
+  /// Bytes that prepare() allocates; nothing is padded to the largest problem.
   /// @param workers  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
   [[nodiscard]] static std::size_t bytes(const View& view, int workers) {
     return std::size_t(workers) * aligned(worker_size(view)) * sizeof(Scalar) +
            order_size(view) * sizeof(Index) + alignment;
   }
-  /// Takes the memory and sorts the problems by their patterns.
+  /// Allocates the memory and sorts the problems by their patterns.
   /// @note  Cold: allocates beyond the largest batch so far.
   void prepare(const View& view, int workers) {
     CAROM_EXPECTS(workers >= 1);

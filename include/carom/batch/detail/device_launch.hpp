@@ -45,7 +45,7 @@ struct CopyToDevice {
   }
 };
 
-/// Threads of a block. They share nothing, so a block is as small as the device likes.
+/// Threads of a block. Threads share no memory, so a block can be small.
 inline constexpr int device_block_size = 64;
 
 /// The kernel of all batches: each of its threads runs its part of a task.
@@ -67,7 +67,7 @@ device::Error launch(const Task& task, Index problem_count, device::Stream strea
   return CAROM_DEVICE_RUNTIME(GetLastError)();
 }
 
-/// Threads of a kind of task that the current device runs at the same time; 0 if it does not tell.
+/// Threads of a kind of task that the current device runs at the same time; 0 if that is unknown.
 template <typename Task>
 [[nodiscard]] int resident_threads() noexcept {
   constexpr int threads = device_block_size;

@@ -88,7 +88,7 @@ struct DevicePattern {
   }
 };
 
-/// What the threads of a kernel know of their memory and of the order of a batch.
+/// The memory of the threads of a kernel, and the order of the problems of a batch.
 template <RealScalar Scalar>
 struct DeviceThreads {
   const Index* order = nullptr;  ///< problems sorted by pattern; null: they have one
@@ -100,7 +100,7 @@ struct DeviceThreads {
   [[nodiscard]] CAROM_DEVICE Index problem(Index i) const noexcept {
     return order != nullptr ? order[i] : i;
   }
-  /// Where functions of the namespace device keep the numbers of a thread.
+  /// The first number of a thread, as functions of the namespace device want it.
   [[nodiscard]] CAROM_DEVICE Scalar* memory_of(Index thread) const noexcept {
     const Index lane = thread % device_warp_size;
     return memory + (thread - lane) * cell_count + lane;
@@ -116,9 +116,9 @@ struct DeviceThreads {
   }
 };
 
-/// Memory of a device for a batch, which is the caller's, who takes and frees it: the cells of all
-/// warps, and behind them the patterns, the order of the problems and their pattern numbers. What a
-/// workspace of a device is made of.
+/// Memory of a device for a batch, the base of the workspaces: the cells of all warps, and behind
+/// them the patterns, the order of the problems and their pattern numbers. The caller allocates and
+/// frees it.
 /// @tparam Pattern  of a batch as a device reads it: DevicePattern, or another with its functions.
 template <RealScalar Scalar, typename View, typename Pattern>
 class DeviceMemory : BatchOrder {

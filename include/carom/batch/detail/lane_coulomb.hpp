@@ -12,18 +12,20 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// How far the lanes of LaneCoulomb have come. Numbers only, so that a lane can be put aside.
+/// The progress of the lanes of LaneCoulomb. It consists of numbers only, so that a lane can be
+/// stored and continued later.
 /// @tparam ConvexProgress  that of the convex problem under way.
 template <typename Number, typename ConvexProgress>
 struct LaneCoulombCourse {
   Number on_law;              ///< 1: Newton's method on the law; 0: a convex problem
   Number lifts, since_trial;  ///< convex problems solved, in all and of a period
   Number reach, tolerance;    ///< as in CoulombNewton
-  Number share, last, least;  ///< the last and the least ‖F‖ so far, that of the iterate kept
+  Number share;               ///< of the way to the next lift
+  Number last, least;         ///< the last ‖F‖; the least one, of the iterate `kept`
   Number law_least, law_stalls, convex_status;
   ConvexProgress convex;
 
-  /// These lanes have come nowhere yet.
+  /// No step has been accepted in these lanes yet.
   CAROM_DEVICE void restart(const typename Number::Mask& lanes) noexcept {
     using Scalar = typename Number::scalar_type;
     using Tuning = CoulombNewtonTuning;
@@ -40,9 +42,12 @@ struct LaneCoulombCourse {
 
 /// CoulombNewton's method in every lane: F(v) = A (v − v*) − Jᵀγ(J v) = 0 under Coulomb's law.
 ///
-/// Far from its solution a lane solves convex problems, each with v̂ₙ lowered by De Saxcé's lift of
-/// the one before, near it, it takes steps of Newton's method on the law. Lanes are where they are,
-/// some on the one, some on the other way.
+/// Far from its solution a lane solves convex problems by LaneNewton, each with v̂ₙ lowered by De
+/// Saxcé's lift of the problem before. Near the solution it does steps of Newton's method on F
+/// itself. Each lane chooses between the two by itself.
+///
+/// A lane ends as converged where ‖F‖_{A⁻¹} ≤ tolerance · scale, as no_progress after lift_limit
+/// convex problems, or at the iteration limit. Its answer is then the iterate with the least ‖F‖.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <typename Number, int Stride>
 class LaneCoulomb {
@@ -90,7 +95,7 @@ class LaneCoulomb {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     return state_.meets(Number(limits_.tolerance));
   }
-  /// Lanes that have ended keep the impulses of the law.
+  /// Lanes that have ended are evaluated by Coulomb's law, too.
   CAROM_DEVICE void evaluate(const Mask& on_law) noexcept {
     state_.set_law(on_law | ended());
     state_.evaluate();
@@ -121,7 +126,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::keep_best(const Mask& lanes) noex
   state_.copy(better, Names::velocity, Names::kept);
 }
 
-/// Lanes have come nowhere yet.
+/// No step has been accepted in these lanes yet.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::restart(const Mask& lanes) noexcept {
   status_ = select(lanes, number(-1), status_);
@@ -191,7 +196,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_convex(const Mask& lanes) n
   convex_.start(lanes, larger(course_.tolerance, Number(limits_.tolerance) / divisor), first);
 }
 
-/// A convex problem has ended: its iterate is judged under the law.
+/// Measures the iterates of lanes whose convex problem has ended by Coulomb's law.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::end_convex(const Mask& lanes) noexcept {
   convex_.finish(lanes);
@@ -230,8 +235,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::move(const Mask& lanes,
   evaluate(on_law());
 }
 
-/// Takes the first share of the direction with which ‖F‖ falls enough, or, where none does, the
-/// share with the least ‖F‖.
+/// Moves by the first share of the direction with which ‖F‖ falls enough, or, where there is none,
+/// by the share with the least ‖F‖.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::search(const Mask& lanes) noexcept {
   const Number before = state_.residual, one = number(1);
@@ -269,7 +274,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
   leave_law(on_law() & ((!found) | stalled | spent));
 }
 
-/// The convex problems go on from the best iterate of Newton's method.
+/// Continues with convex problems, from the best iterate of Newton's method.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::leave_law(const Mask& lanes) noexcept {
   if (!any(lanes)) return;

@@ -62,7 +62,7 @@ template <typename Number>
   return {of(k.y1, share * k.y1), of(k.y2, share * k.y2), of(k.yn, normal)};
 }
 
-/// γ of Coulomb's law: the normal is kept if it pushes, friction goes to the nearest point of the
+/// γ of Coulomb's law: the normal is max(yₙ, 0), friction goes to the nearest point of the
 /// disc that this normal allows.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneImpulse<Number> coulomb_lanes(const LaneTrial<Number>& k) noexcept {
@@ -151,7 +151,7 @@ template <typename Number>
   return {y1 * inverse, y2 * inverse};
 }
 
-/// The same as predict_direction(): the direction of friction after a full step, kept in the disc.
+/// The same as predict_direction(): the direction of friction after a full step, inside the disc.
 /// @param limit  μ γₙ
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneDirection<Number> predict_lanes(

@@ -272,7 +272,7 @@ CAROM_DEVICE auto LaneBoundaries<Number, Stride, Law>::is_near_disc(const Block&
     if (r != block.at.shape.normal) largest = larger(block.at.mu_of(r), largest);
   }
   const Mask held = largest > zero;
-  // A contact without friction slips where nothing but its speed says so.
+  // Without friction the disc is a point, and a contact slips where it has a speed.
   const Number size = select(held, largest, one);
   for (int r = first; r < end; ++r) {
     if (r == block.at.shape.normal) continue;

@@ -41,7 +41,7 @@ class LaneBlockProducts {
   }
 
  private:
-  /// Whether the rows give way in one of the lanes: their diagonal is zero elsewhere.
+  /// Whether the block adds to the matrix in one of the lanes: its diagonal is zero elsewhere.
   [[nodiscard]] CAROM_DEVICE bool is_needed(const Block& block, const LaneBlockMatrix<Number>& g,
                                             const Mask& lanes) const noexcept {
     Mask yields = everywhere<Number>(false);

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Takes one problem out of its lane, whose cells are used up.
+/// Writes the answer of the problem of one lane. Its cells are overwritten.
 /// @tparam Cells  of one lane.
 template <typename Cells>
 class LaneImpactAnswer {
@@ -35,7 +35,8 @@ class LaneImpactAnswer {
     const bool by_velocity = view.momentum.data == nullptr;
     const Cells q = problem_.q(), given = problem_.given();
     for (int k = 0; k < n_; ++k) given.set(k, q[k] - given[k]);
-    // What is given gets the change alone, so that what no contact moves keeps its bits.
+    // Only the change is added to the given numbers: those that no contact moves have the same
+    // bits.
     if (answers.momentum.data != nullptr) {
       metric_.give_momentum(by_velocity ? q : given);
       put(by_velocity ? q : given, by_velocity ? nullptr : view.momentum.of(number),
@@ -73,8 +74,8 @@ class LaneImpactAnswer {
       answers.impulse.of(number)[i] = Scalar(0);
     }
   }
-  /// q becomes the blend of the plastic outcome and the elastic one that keeps the energy that
-  /// RestitutionImpact says: see restitution_blend().
+  /// Replaces q by the blend of the plastic and the elastic outcome that has the energy of
+  /// RestitutionImpact: see restitution_blend().
   CAROM_DEVICE void blend() const noexcept {
     const Cells q = problem_.q(), plastic = problem_.plastic_q();
     const Number zero(0), r = problem_.get(Names::restitution);

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Where the numbers of an impact are among the cells of its lane.
 ///
-/// Momenta are kept as q, whose square is twice the kinetic energy: q = L⁻¹p where M = LLᵀ, and
+/// Momenta are stored as q, whose square is twice the kinetic energy: q = L⁻¹p where M = LLᵀ, and
 /// q = Lᵀp where M⁻¹ = LLᵀ. The unit normals in these coordinates are a_i, so that s_i = a_i·q and
 /// a reflection is q − 2 s_i a_i.
 struct LaneImpactLayout {
@@ -31,12 +31,12 @@ struct LaneImpactLayout {
 
   ImpactPattern pattern;
   int n = 0, m = 0;     ///< coordinates, contacts
-  bool blends = false;  ///< restitution: the plastic outcome is kept, too.
-  // What a lane takes along when its problem moves to another.
+  bool blends = false;  ///< restitution: the plastic outcome is stored, too
+  // Numbers that move with a problem to another lane.
   int items_at = 0, q_at = 0, given_at = 0, normals_at = 0, gram_at = 0, rates_at = 0,
       impulses_at = 0, factor_at = 0, plastic_q_at = 0, plastic_impulses_at = 0;
   int kept_count = 0;
-  // What only the beginning needs.
+  // Numbers that only LaneImpactSetup needs.
   int square_at = 0, x_at = 0, residual_at = 0, product_at = 0, direction_at = 0, free_at = 0,
       scratch_at = 0;
   int cell_count = 0;
@@ -142,19 +142,19 @@ struct LaneImpactMetric {
     }
     return definite;
   }
-  /// A momentum p, or a gradient, becomes q.
+  /// Replaces a momentum p, or a gradient, by q.
   CAROM_DEVICE void take_momentum(const Cells& x) const noexcept {
     pattern.is_inverse() ? multiply_transposed(x) : solve(x);
   }
-  /// q becomes a momentum p.
+  /// Replaces q by the momentum p.
   CAROM_DEVICE void give_momentum(const Cells& x) const noexcept {
     pattern.is_inverse() ? solve_transposed(x) : multiply(x);
   }
-  /// A velocity v becomes q.
+  /// Replaces a velocity v by q.
   CAROM_DEVICE void take_velocity(const Cells& x) const noexcept {
     pattern.is_inverse() ? solve(x) : multiply_transposed(x);
   }
-  /// q becomes a velocity v.
+  /// Replaces q by the velocity v.
   CAROM_DEVICE void give_velocity(const Cells& x) const noexcept {
     pattern.is_inverse() ? multiply(x) : solve_transposed(x);
   }

@@ -12,7 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What a queue of lanes and a thread of a graphics processor do alike with impacts of a batch.
+/// The setup and the answer of impacts, for a queue of lanes and for a thread of a graphics
+/// processor.
 template <RealScalar Scalar>
 class LaneImpacts {
  protected:
@@ -64,11 +65,10 @@ class LaneImpacts {
   }
 };
 
-/// Resolves impacts of one pattern in lanes. A lane whose problem is done takes the next one, so
-/// that impacts of few reflections do not wait for those of many.
+/// Resolves impacts of one pattern in lanes. A lane whose problem is done gets the next one, so
+/// that impacts with few reflections do not wait for those with many.
 ///
-/// Problems begin side by side in cells of their own, and from there move to lanes as these become
-/// free.
+/// Problems are set up side by side in cells of their own. Each moves to a lane when one is free.
 template <RealScalar Scalar, int LaneCount>
 class LaneImpactQueue : LaneImpacts<Scalar> {
  public:
@@ -99,7 +99,7 @@ class LaneImpactQueue : LaneImpacts<Scalar> {
     std::fill(items_, items_ + LaneCount, Index(-1));
   }
 
-  /// Takes a problem, and resolves some.
+  /// Adds a problem. Resolves some problems where enough wait.
   void push(Index problem) noexcept {
     waiting_[waiting_count_++] = problem;
     if (waiting_count_ == LaneCount) advance();
@@ -111,8 +111,8 @@ class LaneImpactQueue : LaneImpacts<Scalar> {
   }
 
  private:
-  /// Lanes that wait for the next problem before they get one: to look for it costs about what half
-  /// a reflection costs.
+  /// Lanes that may be free before they all get the next problems: to exchange problems costs about
+  /// half a reflection.
   static constexpr int most_idle = LaneCount / 8;
 
   [[nodiscard]] LaneImpactCells<One> of_lane(const LaneImpactCells<Cells>& of, int lane) noexcept {
@@ -142,7 +142,7 @@ void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& fro
   LaneImpacts<Scalar>::template write<1>(of_lane(from, lane), problem, scratch);
 }
 
-/// Gives a lane its problem, whose numbers are in its cells.
+/// Enters the problem of a lane, whose numbers are in its cells.
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept {
   items_[lane] = problem;
@@ -183,7 +183,7 @@ void LaneImpactQueue<Scalar, LaneCount>::run(int most_running) noexcept {
   }
 }
 
-/// Begins what waits, and moves it to lanes as these become free.
+/// Sets up the problems that wait, and moves each to a lane when one is free.
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
   const int count = waiting_count_;
@@ -235,7 +235,7 @@ class LaneImpactThread : LaneImpacts<Scalar> {
     const LaneImpactCells<Cells> cells{at, Cells(memory_)};
     this->begin(&problem, 1, cells);
     const LaneImpactSequence sequence = this->sequence_of(problem);
-    // What only the beginning needed has room for the row that is chosen.
+    // The cells that only LaneImpactSetup needs have room for the row that is chosen.
     const Cells chosen = cells.cells.from(at.square_at);
     for (int k = 0; k < at.n + at.m; ++k) chosen.set(k, Number(0));
     const LaneImpactReflector<Number, Stride> reflector(

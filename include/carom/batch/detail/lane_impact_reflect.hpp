@@ -50,8 +50,8 @@ class LaneImpactReflector {
         n_(problem.layout.n),
         m_(problem.layout.m) {}
 
-  /// One reflection in each lane that is under way; a lane that has none left is looked at, and its
-  /// status says how it ended.
+  /// Does one reflection in each lane that is under way. Where no contact closes any more, the
+  /// rates are computed anew and the status of the lane is set.
   CAROM_DEVICE void step() const noexcept {
     if constexpr (Stride > Number::count) {
       step<0>();  // a kernel would have a copy for every number of contacts
@@ -61,7 +61,8 @@ class LaneImpactReflector {
   }
 
  private:
-  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane finds its own.
+  /// Up to this number of contacts the row is selected from all rows; beyond, each lane reads its
+  /// own.
   static constexpr int looked_at = 12;
 
   /// Where the compiler knows the number of contacts, what is chosen stays in registers.
@@ -108,7 +109,7 @@ class LaneImpactReflector {
       }
       rate += q[k] * row[k];
     }
-    // Otherwise only round-off made the contact look infeasible.
+    // Where the rate is not below the limit, the contact seemed to close by round-off only.
     const Mask closes = has_next & (rate < limit), too_many = closes & (count >= reflection_limit_);
     const Mask acts = closes & !too_many;
     const Number impulse = select(acts, rate * Number(Scalar(-2)), zero);
@@ -220,7 +221,7 @@ class LaneImpactReflector {
       }
     }
   }
-  /// The rates of lanes that seem to be done, afresh from their momenta.
+  /// Computes the rates of lanes that seem to be done anew from their momenta.
   CAROM_DEVICE void look(const Mask& at_rest, const Number& limit) const noexcept {
     Mask feasible = everywhere<Number>(true);
     const Cells rates = problem_.rates();

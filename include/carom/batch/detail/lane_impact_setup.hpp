@@ -59,7 +59,8 @@ class LaneImpactSquares {
   [[nodiscard]] CAROM_DEVICE Number entry(int i, int j) const noexcept {
     return problem_.gram(i)[j] + weight_;
   }
-  /// The variable that is held at zero and has the most negative gradient; −1: none that counts.
+  /// The variable that is held at zero and has the most negative gradient; −1: none beyond
+  /// rounding.
   [[nodiscard]] CAROM_DEVICE Number pick(const Mask& under_way, const Number& scale) noexcept {
     Number largest(0), steepest(0), entering(Scalar(-1));
     for (int i = 0; i < m_; ++i) largest = larger(x_[i], largest);
@@ -311,8 +312,8 @@ class LaneImpactSetup {
     return Number((std::numeric_limits<Scalar>::max)());
   }
 
-  /// A gradient becomes the unit normal a_i; the scale takes Σ_j |p_j (M⁻¹u_i)_j|. False in lanes
-  /// without such a normal.
+  /// Replaces a gradient by the unit normal a_i; the scale is at least Σ_j |p_j (M⁻¹u_i)_j|. False
+  /// in lanes without such a normal.
   [[nodiscard]] CAROM_DEVICE Mask write_normal(int i, Number& scale) const noexcept {
     const Number zero(0);
     const int n = problem_.layout.n;
@@ -377,7 +378,7 @@ class LaneImpactSetup {
     }
     return valid;
   }
-  /// The plastic outcome beside the momentum.
+  /// Writes the plastic outcome.
   CAROM_DEVICE void write_plastic(const Mask& valid) const noexcept {
     const Cells q = problem_.plastic_q(), x = problem_.cells.from(problem_.layout.x_at);
     for (int k = 0; k < problem_.layout.n; ++k) q.set(k, problem_.q()[k]);

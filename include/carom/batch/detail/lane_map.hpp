@@ -33,7 +33,7 @@ struct LaneGroup {
   int first, size;
 };
 
-/// What the shape of a block says of its rows, the same in every lane.
+/// The rows of a block by its shape, the same in every lane.
 struct LaneShape {
   int normal;           ///< row of the normal; −1: rows between bounds
   bool ellipsoidal;     ///< one bound for all rows, by ‖(γ_i/μ_i)‖; a group of its own else
@@ -163,7 +163,7 @@ struct LaneLayout {
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
   /// Whether a solve begins with sweeps over the contacts: of a single body with friction contacts
-  /// only. One contact needs none, as Newton's method takes one step for it.
+  /// only. One contact needs none: Newton's method solves it in one step.
   [[nodiscard]] CAROM_DEVICE bool has_sweeps() const noexcept {
     return velocities <= 6 && contacts > 1 && block_count == 0 && !rigid;
   }
@@ -345,8 +345,8 @@ struct LaneMapView {
   }
 };
 
-/// An island of a pattern: where its numbers are among those of a problem, and where a lane solver
-/// keeps them.
+/// An island of a pattern: where its numbers are among those of a problem, and where they are in
+/// the memory of a lane solver.
 class LaneMap {
  public:
   /// @param bodies    of the problem.
@@ -403,7 +403,7 @@ class LaneMap {
   int jacobian_count_ = 0, block_cells_ = 0, widest_ = 0;
 };
 
-/// The bodies in an order that keeps those that touch close together: breadth first from the one
+/// The bodies in an order with few places between bodies that touch: breadth first from the one
 /// that touches the fewest, the least number first, turned around (Cuthill and McKee's).
 [[nodiscard]] std::vector<int> order_bodies(std::size_t body_count, std::vector<int> members,
                                             const std::vector<LaneContact>& contacts);
@@ -502,7 +502,7 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
       block_cells_ += LaneBlock::cell_count(contact.rows);
     }
   }
-  // Rows of one body begin alike, which lets the factor take several at once.
+  // Rows of one body begin at the same column, so that the factor can do several at once.
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const auto begin = first.begin() + starts_[b];
     std::fill_n(begin, bodies_[b].size, *std::min_element(begin, begin + bodies_[b].size));

@@ -43,7 +43,8 @@ struct LaneRows {
   int count;
 };
 
-/// The lower half of a matrix without zeros, row by row: what LaneRows tells by arrays is computed.
+/// The rows of the lower half of a matrix without zeros, one after the other: as LaneRows, but
+/// computed.
 struct LaneTriangle {
   struct Zeros {
     [[nodiscard]] CAROM_DEVICE int operator[](int) const noexcept { return 0; }
@@ -60,7 +61,7 @@ struct LaneTriangle {
   CAROM_DEVICE explicit LaneTriangle(int rows) noexcept : count(rows) {}
 };
 
-/// b − Σ row[k] x[k] over `first` ≤ k < `end`, in two sums that do not wait for each other.
+/// b − Σ row[k] x[k] over `first` ≤ k < `end`, in two independent sums.
 template <typename Number, typename Cells>
 [[nodiscard]] CAROM_DEVICE Number rest_of_row(const Number& b, const Cells& row, const Cells& x,
                                               int first, int end) noexcept {
@@ -122,9 +123,7 @@ struct LaneTile {
 
 /// Cholesky factors of matrices side by side, in place: the lower half row by row, on the diagonal
 /// the inverses of the factor's own.
-/// @return  where all pivots were positive; elsewhere the numbers have no meaning, but harm no
-/// other
-///          lane.
+/// @return  the lanes where all pivots were positive. In the others the factor has no meaning.
 template <typename Rows, typename Cells>
 [[nodiscard]] CAROM_DEVICE_CALL auto factor_lanes(const Rows& rows, const Cells& matrix) noexcept {
   using Number = decltype(matrix[0]);

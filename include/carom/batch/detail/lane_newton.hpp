@@ -13,7 +13,7 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Looks for the root of an increasing function in each lane, as find_increasing_root() does for
-/// one: the steps of a lane do not depend on the others, and a lane that has its root keeps it.
+/// one. The steps of a lane do not depend on the other lanes.
 /// @param f          of a number for each lane.
 /// @param at_zero    f(0), < 0 in the lanes wanted.
 /// @param tolerance  accept |f| ≤ tolerance.
@@ -144,8 +144,13 @@ CAROM_DEVICE Number LaneSearch<Number, Stride>::find_step(const Scalar& toleranc
 
 /// SapSolver's method in every lane: Newton's, with an exact line search, on the convex law.
 ///
-/// The velocities are not whitened, so that columns of J that are zero stay so. Each lane has its
-/// own step lengths and its own end; lanes that have ended keep their numbers.
+/// It minimises ℓ(v) = ½‖v − v*‖²_A + ½ Σ γ·R γ with γ = P(R⁻¹(v̂ − J v)), written for cones;
+/// ∇ℓ = A (v − v*) − Jᵀγ. The velocities are not whitened, so that columns of J that are zero stay
+/// zero.
+///
+/// A lane ends as converged where ‖∇ℓ‖_{A⁻¹} ≤ tolerance · scale, as no_progress where the residual
+/// is small and several full steps in a row hardly lower it, or at the iteration limit. Each lane
+/// has its own step lengths and its own end. The iterates of lanes that have ended do not change.
 template <typename Number, int Stride>
 class LaneNewton {
  public:
@@ -164,26 +169,27 @@ class LaneNewton {
   CAROM_DEVICE LaneNewton(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits) {}
 
-  /// Takes on the problems whose numbers and guesses are in the cells.
+  /// Begins with the problems whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
   CAROM_DEVICE_CALL void begin(const Mask& valid) noexcept;
-  /// Takes on lanes that have ended, at their iterates, which have been evaluated.
-  /// @param anywhere  those of them that may begin elsewhere, if the cost is lower there.
+  /// Begins anew in lanes that have ended, at their iterates, which have been evaluated.
+  /// @param anywhere  those of the lanes that may begin at another point, if the cost is lower
+  /// there.
   CAROM_DEVICE void start(const Mask& lanes, const Number& tolerance,
                           const Mask& anywhere) noexcept;
-  /// Goes on with lanes that have ended, whose data have changed, at their iterates.
+  /// Begins anew in lanes that have ended, whose data have changed, at their iterates.
   CAROM_DEVICE void begin_again(const Mask& lanes) noexcept {
     state_.evaluate();
     start(lanes, Number(limits_.tolerance), everywhere<Number>(false));
     end(lanes & (progress_.iterations >= Number(Scalar(limits_.iteration_limit))),
         SolveStatus::iteration_limit);
   }
-  /// How far lanes have come.
+  /// The progress of the lanes.
   struct Progress {
     Number iterations, stalls, best_residual, tolerance;
   };
-  /// Goes on where lanes have been stopped, whose iterates, kept ones and directions of friction
-  /// are in the cells.
+  /// Continues lanes that were stored. Their iterates, best iterates and directions of friction are
+  /// in the cells.
   CAROM_DEVICE void resume(const Progress& progress) noexcept;
   /// The same for a part of a larger method, which evaluates the iterates itself.
   CAROM_DEVICE void resume(const Progress& progress, const Number& status) noexcept {
@@ -346,7 +352,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   end(!(total <= largest_number), SolveStatus::not_finite);
 }
 
-/// Whether lanes have arrived, or get no further; see walk_to_target().
+/// Ends lanes that have converged or make no progress; see walk_to_target().
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept {
   using Tuning = NewtonWalkTuning;

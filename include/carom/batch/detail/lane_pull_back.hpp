@@ -24,13 +24,13 @@ struct LanePullBackTuning {
 /// Transposed derivatives of the solution by the data, in every lane: with s = J λ + ∂c/∂γ and
 /// p = Gᵀ s, (A + Jᵀ G J)ᵀ λ = ∂c/∂v − Jᵀ Gᵀ ∂c/∂γ.
 ///
-/// A rigid block has γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p joins its ∂c/∂γ. The p before
-/// stands there until it repeats, which takes one factor and some sweeps.
+/// A rigid block has γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p is added to its ∂c/∂γ. There p
+/// is that of the sweep before, until it no longer changes: one factor and some sweeps.
 ///
-/// The answers take the cells of numbers that are no longer needed: λ those of `best`, A λ those of
-/// `momentum`, p those of the trial impulses' steps, the gradient by μ that of μ,
-/// that by the bounds those of the velocity and of 1/R. ∂c/∂v is kept in `direction`, ∂c/∂γ in the
-/// velocities of the blocks.
+/// The answers are written over numbers that are no longer needed: λ over `best`, A λ over
+/// `momentum`, p over the steps of the trial impulses, the gradient by μ over μ, that by the bounds
+/// over the velocities and 1/R. ∂c/∂v is stored in `direction`, ∂c/∂γ in the velocities of the
+/// blocks.
 /// @cite  The implicit function theorem on A (v − v*) = Jᵀ γ(v̂ − J v).
 template <typename Number, int Stride, FrictionLaw Law>
 class LanePullBack {
@@ -60,7 +60,7 @@ class LanePullBack {
   static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
 
-  /// Keeps ∂c/∂v and ∂c/∂γ, and begins with p = 0.
+  /// Stores ∂c/∂v and ∂c/∂γ, and begins with p = 0.
   CAROM_DEVICE void keep_slopes() const noexcept;
   /// Factors the matrix of λ.
   [[nodiscard]] CAROM_DEVICE Mask factor() noexcept;

@@ -11,7 +11,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What an island of one problem came to.
+/// How the solve of an island of one problem ended.
 template <typename Scalar>
 struct LaneOutcome {
   SolveStatus status;
@@ -22,9 +22,10 @@ struct LaneOutcome {
 
 /// Solves the same island of many problems, a group of lanes after the other.
 ///
-/// A group ends when few of its lanes are left; what those have so far is put aside, and they go on
-/// together with others of their kind, so that no register waits for one lane. As everything else
-/// follows from the iterate, a problem that was put aside has the bits of one that was not.
+/// A group ends when few of its lanes are still under way. The progress of those is stored, and
+/// they continue later in a group of stored problems, so that a register is not occupied by one
+/// lane. Everything else is computed anew from the iterate, with the same bits as without the
+/// pause.
 /// @tparam Law  the convex one, or Coulomb's.
 template <typename Scalar, int LaneCount, FrictionLaw Law>
 class LaneQueue {
@@ -75,7 +76,7 @@ class LaneQueue {
     for (int b = 0; b < layout.block_count; ++b) numbers += 1 + of_row * layout.blocks[b].rows;
     return std::size_t(numbers);
   }
-  /// Calls visit(number of a lane, its place among the numbers put aside).
+  /// Calls visit(number of a lane, its place among the stored numbers).
   template <typename Visit>
   void for_each_kept(int lane, Scalar* kept, const Visit& visit) const noexcept;
   void pause(const Solver& solver, int lane, int item) noexcept;
@@ -115,7 +116,7 @@ void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
   });
 }
 
-/// Puts aside what a lane has so far.
+/// Stores the progress of a lane.
 template <typename Scalar, int LaneCount, FrictionLaw Law>
 void LaneQueue<Scalar, LaneCount, Law>::pause(const Solver& solver, int lane, int item) noexcept {
   paused_items_[paused_count_] = item;
@@ -129,7 +130,7 @@ void LaneQueue<Scalar, LaneCount, Law>::pause(const Solver& solver, int lane, in
   for (int i = 0; i < progress_count; ++i) kept[i] = numbers[i][lane];
 }
 
-/// Goes on with the last problems put aside, which are in the lanes.
+/// Continues the last problems that were stored, which are in the lanes.
 template <typename Scalar, int LaneCount, FrictionLaw Law>
 void LaneQueue<Scalar, LaneCount, Law>::resume(Solver& solver, int count) noexcept {
   Scalar numbers[progress_count][LaneCount] = {};

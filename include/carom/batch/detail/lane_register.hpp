@@ -56,8 +56,8 @@ template <std::floating_point Scalar>
   using std::sqrt;
   return sqrt(x);
 }
-/// a b, rounded. Compilers join a product and the sum that takes it where the processor has such an
-/// instruction; an empty piece of assembly between the two, which costs nothing, keeps them apart.
+/// a b, rounded. Compilers fuse a product and a sum where the processor has such an instruction. An
+/// empty piece of assembly between the two, which costs nothing, prevents that.
 template <std::floating_point Scalar>
 [[nodiscard]] CAROM_DEVICE inline Scalar rounded_product(const Scalar& a,
                                                          const Scalar& b) noexcept {

@@ -83,13 +83,13 @@ struct LaneRigidTuning {
   /// Compliant problems after which a rigid one has no answer. Most take 2 to 6.
   static constexpr int problem_limit = 100;
   /// Where a problem leaves more than this share of the violation before, the next one has R times
-  /// the number below. Coulomb's law is followed in small steps: stiffer trial impulses lie further
+  /// the number below. Under Coulomb's law the steps are small: stiffer trial impulses lie further
   /// out, and from there Newton's method took ten times the iterations or found nothing.
   static constexpr double convex_slow = 1.0 / 16, coulomb_slow = 0.8;
   static constexpr double convex_stiffer = 1.0 / 16, coulomb_stiffer = 0.7;
   /// Under Coulomb's law R may also fall where impulses hardly change any more, by their relative
   /// change times `reach`, but by no more than `fastest`: trial impulses then stay near those of
-  /// the problem before. It takes a seventh off the iterations of random rigid steps.
+  /// the problem before. Random rigid steps then need a seventh fewer iterations.
   static constexpr double reach = 30, fastest = 0.25;
   /// R/w of the first problem.
   static constexpr double first_softness = 1e-2;
@@ -106,11 +106,15 @@ struct LaneRigidTuning {
   static constexpr int failure_limit = 4;
 };
 
-/// Rigid contact in every lane: a sequence of compliant problems, in each of which a rigid block
-/// keeps the impulse that it had before, γ' = P(γ + R⁻¹(v̂ − J v')). Where it repeats, γ and J v
-/// obey the law with R = 0. As R is not part of that law, it is a share of the inverse mass w of
-/// the block, which falls where the sequence is slow. Islands without rigid blocks are one
-/// compliant problem.
+/// Rigid contact in every lane: a sequence of compliant problems, in each of which the impulse of a
+/// rigid block is γ' = P(γ + R⁻¹(v̂ − J v')), with its impulse γ in the problem before. Where γ' =
+/// γ, γ and J v obey the law with R = 0. R is not part of that law: it is a share of the inverse
+/// mass w of the block, and is lowered where the sequence is slow. Islands without rigid blocks are
+/// one compliant problem.
+///
+/// A lane ends as converged where its compliant problem has converged and violation() ≤ tolerance ·
+/// scale, as no_progress after problem_limit problems, or as its compliant problem does after
+/// failure_limit of them without an answer.
 /// @cite   rockafellar1976augmented, the proximal method of multipliers, for the convex law.
 template <typename Number, int Stride, FrictionLaw Law>
 class LaneRigid {
@@ -161,7 +165,7 @@ class LaneRigid {
     return is_rigid() ? course_.violation : number(0);
   }
 
-  /// How far lanes have come.
+  /// The progress of the lanes.
   struct Course {
     Number problems, failures;  ///< compliant problems solved, and without an answer
     Number softness, least;     ///< R/w, and from where on it does not fall
@@ -232,7 +236,7 @@ CAROM_DEVICE Number LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) n
   return sqrt(sum / size);
 }
 
-/// Lanes whose problem has been solved are done, or go on with the impulses that it gave.
+/// Ends lanes whose compliant problem has ended, or begins the next one with its impulses.
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
   for (;;) {

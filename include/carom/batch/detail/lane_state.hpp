@@ -78,7 +78,7 @@ class LaneBalance {
       add_product(i, row[i], own);
     }
   }
-  /// Takes away what the impulse of a row pushes.
+  /// Subtracts Jᵀγ of a side.
   /// @param jacobian  of a side, `rows` numbers for each column.
   CAROM_DEVICE void take_push(const LaneSide& side, int rows, const Cells& jacobian,
                               const Cells& impulse) const noexcept {
@@ -116,10 +116,10 @@ class LaneState {
   CAROM_DEVICE LaneState(const LaneLayout& layout, const Cells& cells) noexcept
       : layout_(layout), cells_(cells) {}
 
-  /// What a problem's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
+  /// Writes the numbers that do not depend on the iterate: the factor of A, ‖v*‖_A. False in lanes
   /// whose A is not positive definite.
   [[nodiscard]] CAROM_DEVICE_CALL Mask begin() noexcept;
-  /// What follows from the friction and the R of a contact.
+  /// Writes the numbers that depend on the friction and the R of a contact.
   CAROM_DEVICE void take_weights(int k) const noexcept {
     const Cells c = contact(k);
     write_weights_of_lanes(c[Names::friction], c[Names::tangent], c[Names::normal],
@@ -134,7 +134,7 @@ class LaneState {
   CAROM_DEVICE_CALL void restore_frames() noexcept;
   /// Lanes whose frame moves.
   [[nodiscard]] CAROM_DEVICE const Mask& has_moving_frame() const noexcept { return moving_; }
-  /// Everything that follows from the iterate.
+  /// Writes all numbers that depend on the iterate.
   CAROM_DEVICE_CALL void evaluate() noexcept;
   /// ℓ at the iterate last evaluated.
   [[nodiscard]] CAROM_DEVICE_CALL Number cost() const noexcept;

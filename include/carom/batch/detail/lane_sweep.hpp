@@ -9,9 +9,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Measured choices of LaneSweep. A step of Newton's method costs a group of lanes what some 15
-/// passes cost: bricks that slide take 2 steps instead of 8, and 3 instead of 11 under Coulomb's
-/// law.
+/// Measured choices of LaneSweep. A step of Newton's method costs a group of lanes as much as
+/// about 15 passes: bricks that slide need 2 steps instead of 8, and 3 instead of 11 under
+/// Coulomb's law.
 struct LaneSweepTuning {
   /// Passes over all contacts.
   static constexpr int convex_passes = 6, coulomb_passes = 10;
@@ -21,8 +21,9 @@ struct LaneSweepTuning {
 };
 
 /// Sweeps over the contacts of a single body in every lane, from no impulse: each contact in turn
-/// takes the impulse that would be best if its own block of J A⁻¹ Jᵀ were its largest diagonal
-/// entry w times I. Coordinates are x = Lᵀ v, with A = L Lᵀ. A view of the cells.
+/// gets the impulse that would solve the problem of this contact alone if its block of J A⁻¹ Jᵀ
+/// were its largest diagonal entry w times I. Coordinates are x = Lᵀ v, with A = L Lᵀ. A view of
+/// the cells.
 /// @see  sweep_small_contacts(), which does the same for one problem.
 template <typename Number, int Stride>
 class LaneSweep {
