@@ -24,21 +24,23 @@ inline namespace CAROM_ABI {
 /// carom::BulletSolver solver;
 /// btDiscreteDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
 /// ```
-/// Bullet finds collisions, keeps manifolds, merges friction and restitution, integrates positions
-/// and lets bodies sleep. What its own solver does between these is done here: outer forces and
-/// gyroscopic terms as the bodies' flags ask for them, static and kinematic bodies, linear and
-/// angular factors, contacts with sliding, rolling, spinning and anisotropic friction, conveyor
-/// motion, stiffness and damping of points, all joints by their getInfo2 rows with motors, limits,
-/// softness, breaking thresholds and feedback. Impulses are left on the manifold points and joints.
+/// Bullet finds collisions, stores manifolds, combines friction and restitution, integrates
+/// positions and puts bodies to sleep. This class replaces Bullet's own solver between these steps.
+/// It handles outer forces and gyroscopic terms according to the bodies' flags, static and
+/// kinematic bodies, linear and angular factors, contacts with sliding, rolling, spinning and
+/// anisotropic friction, conveyor motion, and stiffness and damping of points. It handles all
+/// joints by their getInfo2 rows with motors, limits, softness, breaking thresholds and feedback.
+/// Impulses are written to the manifold points and joints.
 ///
-/// With the library target carom::compiled include carom/compiled.hpp too: the solvers then come
-/// from there.
+/// With the library target carom::compiled, include carom/compiled.hpp too. The solvers are then
+/// not compiled again.
 ///
-/// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
-/// are corrected by positions), m_erp2 except for points that have a softness, m_frictionERP,
-/// friction anchors, multi-bodies and soft bodies, which count as immobile.
-/// @note  Cold: allocates until grown. No exception passes through Bullet's calls: what has numbers
-///        that make no sense is left out of the step, keeps its velocity, and is named in report().
+/// Not used: iterations and relaxation (the solver ends at options.tolerance), split impulses
+/// (positions are corrected by positions), m_erp2 except for points with a softness, m_frictionERP,
+/// and friction anchors. Multi-bodies and soft bodies count as immobile.
+/// @note  Cold: allocates until the memory has grown. No exception passes through Bullet's calls:
+///        an item with invalid numbers is omitted from the step, its velocity does not change, and
+///        report() names it.
 class BulletSolver : public btConstraintSolver {
  public:
   /// @throws std::invalid_argument  naming the option.
@@ -48,13 +50,13 @@ class BulletSolver : public btConstraintSolver {
         mover_({.tolerance = mover_tolerance}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, as ContactSolver::set_limits() does: set a new deadline
-  /// before every step of the world. The motion out of penetration keeps it too.
+  /// Sets the limits of all later solves, as ContactSolver::set_limits() does: set a new deadline
+  /// before each step of the world. They also apply to the motion out of penetration.
   void set_limits(const SolveLimits& limits) noexcept {
     solver_.set_limits(limits);
     mover_.set_limits(limits);
   }
-  /// Of the last step of the world; a group solved outside of a step adds to it.
+  /// The report of the last step of the world. A group solved outside of a step is added to it.
   [[nodiscard]] const BulletReport& report() const noexcept { return report_; }
   /// The last group's problem, for write_problem() or certify().
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
@@ -120,7 +122,7 @@ class BulletSolver : public btConstraintSolver {
     report_.impacts_cut = report_.impacts_cut || impacts_.cut();
   }
 
-  /// @return  whether the points remember impulses.
+  /// @return  whether the points contain impulses of the step before.
   bool write_problem(const btContactSolverInfo& info) {
     problem_.reset(double(info.m_timeStep));
     for (int slot = 0; slot < bodies_.count(); ++slot) {
@@ -140,7 +142,7 @@ class BulletSolver : public btConstraintSolver {
     return remembers;
   }
 
-  /// Writes velocity_ and impulse_, which are of no use where the status is not_finite.
+  /// Writes velocity_ and impulse_. They are invalid if the status is not_finite.
   SolveReport<double> solve(bool warm) {
     velocity_ = problem_.free_velocity();
     impulse_.setZero(problem_.impulse_count());
@@ -188,8 +190,8 @@ class BulletSolver : public btConstraintSolver {
     joints_.write_back(problem_, impulse_, double(info.m_timeStep));
   }
 
-  /// Moves apart rigid contacts that overlap too deeply, by the shortest motion that joints allow,
-  /// and those contacts that give way which an impact found overlapping.
+  /// Separates rigid contacts with too deep an overlap, by the shortest motion that joints permit.
+  /// It also separates compliant contacts that an impact found overlapping.
   void separate() {
     const bool rigid = options_.rigid;
     const double allowed = options_.allowed_penetration;
@@ -253,8 +255,8 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletMemory memory_;
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
-  /// Natural map error of motions out of penetration [-], so that they are off by that share of
-  /// their length: they leave half of a penetration anyway.
+  /// Natural map error of motions out of penetration [-], that is, their relative error. It need
+  /// not be smaller, because half of a penetration remains.
   static constexpr double mover_tolerance = 1e-8;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;

@@ -19,12 +19,13 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Numbers from one row of DART's matrix to the next: a multiple of four, or n of a single row.
+/// Count of numbers from one row of DART's matrix to the next: a multiple of four, or n for a
+/// single row.
 [[nodiscard]] constexpr int dart_row_stride(int n) noexcept {
   return n > 1 ? (n + 3) / 4 * 4 : n;
 }
 
-/// The boxed problem that DART asks for.
+/// The boxed problem of DART.
 struct DartInput {
   int n, unbounded;
   const double* matrix;
@@ -33,19 +34,20 @@ struct DartInput {
   const double* upper;
   const int* findex;
 
-  /// The row a row's bounds follow; −1 if none.
+  /// The row on which the bounds of a row depend; −1 if there is none.
   [[nodiscard]] int followed(int row) const noexcept {
     return row < unbounded || findex[row] == row ? -1 : findex[row];
   }
-  /// A normal that pushes and never pulls.
+  /// A normal with impulses ≥ 0.
   [[nodiscard]] bool pushes(int row) const noexcept {
     return row >= unbounded && followed(row) < 0 && lower[row] == 0 &&
            upper[row] == std::numeric_limits<double>::infinity();
   }
-  /// Most that counts of a coefficient of friction [-]: the natural map divides a normal's velocity
-  /// by it, so that an error in it would hardly show. Other values were not measured.
+  /// Upper limit of a coefficient of friction [-]. The natural map divides the velocity of a normal
+  /// by the coefficient, so that an error in this velocity would hardly be visible. Other values
+  /// were not measured.
   static constexpr double most_friction = 1e3;
-  /// Coefficient of friction of a row that follows another [-].
+  /// Coefficient of friction of a row that depends on another row [-].
   [[nodiscard]] double friction(int row) const noexcept {
     return std::min(upper[row], most_friction);
   }
@@ -65,7 +67,7 @@ struct DartInput {
   return true;
 }
 
-/// Whether the problem is one of finite numbers, lower bounds <= upper ones and findex < n.
+/// Whether all numbers are finite, lower bounds ≤ upper bounds, and findex < n.
 [[nodiscard]] inline bool is_sound(const DartInput& input) noexcept {
   for (int row = 0; row < input.n; ++row) {
     if (!std::isfinite(input.b[row])) return false;
@@ -80,31 +82,31 @@ struct DartInput {
   return is_finite_dart_matrix(input.n, input.matrix);
 }
 
-/// The rows of a boxed problem as blocks: a normal with its rows of friction makes a cone, other
-/// rows are intervals, three in a block.
+/// The rows of a boxed problem as blocks: a normal with its rows of friction is a cone. Other rows
+/// are intervals, three in a block.
 class DartBlocks {
  public:
   struct Bounds {
     double change = 0, largest = 0;
   };
-  /// Sorts the rows into cones, where they are wanted, and intervals.
+  /// Groups the rows into cones, if cones are wanted, and intervals.
   void group(const DartInput& input, bool cones);
-  /// Bounds of rows that follow others, from the impulses at hand [N·s]: how far they moved, and
-  /// the largest.
+  /// Computes the bounds of dependent rows from the current impulses [N·s]. Returns their change,
+  /// and the largest bound.
   Bounds follow(const DartInput& input, const double* impulse);
   void write(const DartInput& input, DelassusProblem<double>& problem) const;
-  /// Whether the bounds of any row follow another row.
+  /// Whether the bounds of any row depend on another row.
   [[nodiscard]] bool follows() const noexcept { return follows_; }
-  /// Where the impulse of a row stands among those of the blocks.
+  /// Place of the impulse of a row among those of the blocks.
   [[nodiscard]] int place(int row) const noexcept { return place_[row]; }
 
  private:
-  /// Rows of friction of a normal.
+  /// The friction rows of a normal.
   struct Friction {
     int count = 0;
     int rows[2] = {-1, -1};
   };
-  /// Rows of the problem that go together.
+  /// Rows of the problem that form one block.
   struct RowBlock {
     ImpulseSet<double> set;
     int rows[3];
@@ -112,10 +114,10 @@ class DartBlocks {
   void add_cone(const DartInput& input, int normal, const Friction& friction);
   void add_interval(const DartInput& input, int row);
 
-  Sequence<Friction> friction_;  ///< per row: of that normal
+  Sequence<Friction> friction_;  ///< per row: the friction rows of that normal
   Sequence<RowBlock> blocks_;
-  Sequence<int> place_;    ///< per row: where its impulse stands
-  Index open_block_ = -1;  ///< intervals with room for another row
+  Sequence<int> place_;    ///< per row: place of its impulse
+  Index open_block_ = -1;  ///< block of intervals with space for another row
   bool follows_ = false;
 };
 
@@ -138,7 +140,7 @@ inline void DartBlocks::group(const DartInput& input, bool cones) {
   };
   for (int row = 0; row < input.n; ++row) {
     const int normal = input.followed(row);
-    if (normal >= 0 && makes_cone(normal)) continue;  // added with its normal
+    if (normal >= 0 && makes_cone(normal)) continue;  // it is added with its normal
     if (makes_cone(row)) {
       add_cone(input, row, friction_[row]);
     } else {
@@ -226,41 +228,43 @@ inline void DartBlocks::write(const DartInput& input, DelassusProblem<double>& p
 
 }  // namespace detail
 
-/// What a DartLcpSolver solves, and how closely.
+/// Options of a DartLcpSolver.
 struct DartLcpSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether one or two rows of friction of a normal that pushes make a cone: a planar one, the
-  /// circular one, an elliptic one where their coefficients differ. Without it each row keeps its
-  /// own interval, as DART's solvers have it.
+  /// Whether one or two friction rows of a normal with impulses ≥ 0 form a cone: a planar one, the
+  /// circular one, or an elliptic one if their coefficients differ. Otherwise each row has its own
+  /// interval, as in DART's solvers.
   bool cones = true;
-  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
+  /// The solve ends at this natural map error [-], > 0: ImpulseCertificate::natural_map_error.
   double tolerance = 1e-10;
-  /// Natural map error that still counts as solved where rounding leaves no more [-], ≥ tolerance:
-  /// beyond it DART asks its secondary solver.
+  /// Largest natural map error that still counts as solved if rounding prevents a smaller one
+  /// [-], ≥ tolerance. Above it, DART calls its secondary solver.
   double accepted = 1e-6;
-  int iteration_limit = 1000;  ///< Most linear systems for the cones, ≥ 0.
-  int interval_limit = 200;    ///< Most rounds for intervals that follow a normal, ≥ 1.
+  int iteration_limit = 1000;  ///< Largest count of linear systems for the cones, ≥ 0.
+  /// Largest count of rounds for intervals that depend on a normal, ≥ 1.
+  int interval_limit = 200;
 };
 
-/// Solves the boxed problems of DART, A x = b + w, by the exact law of Coulomb: contacts, joint
+/// Solves the boxed problems of DART, A x = b + w, with Coulomb's exact law: contacts, joint
 /// limits, servo motors, joint friction and closed loops of a group of skeletons in one solve.
 ///
-/// A row whose findex names a normal, 0 ≤ xₙ, is a row of friction of it with the coefficient in
-/// its upper bound, at most 1000; see DartLcpSolverOptions::cones. Three or more such rows of one
-/// normal, and rows that follow a row that is no such normal, keep their intervals ±μ |x_findex|,
-/// which are found in rounds. All other rows lie between their bounds. x is an impulse [N·s,
-/// N·m·s], w the velocity after it [m/s, rad/s]; A may be singular, and what DART adds to its
-/// diagonal (constraint force mixing, slip compliance) is a compliance here too.
+/// A row whose findex is the index of a normal, 0 ≤ xₙ, is a friction row of this normal. The
+/// coefficient is its upper bound, at most 1000; see DartLcpSolverOptions::cones. Two cases stay
+/// intervals ±μ |x_findex|, which are computed in rounds: three or more friction rows of one
+/// normal, and rows that depend on a row that is not such a normal. All other rows are between
+/// their bounds. x is an impulse [N·s, N·m·s], w the velocity after it [m/s, rad/s]. A may be
+/// singular. The terms that DART adds to its diagonal (constraint force mixing, slip compliance)
+/// are a compliance here too.
 ///
 /// ```
 /// const auto solver = std::make_shared<carom::DartLcpSolver>();
 /// world->setConstraintSolver(
 ///     std::make_unique<dart::constraint::BoxedLcpConstraintSolver>(solver));
 /// ```
-/// Where it returns false, BoxedLcpConstraintSolver takes its secondary solver, if it has one.
-/// @note  Keeps its memory: no allocation once a problem of the size and pattern has been solved.
-///        Tested with DART 6.12. Compile units with or without NDEBUG as DART itself was compiled;
-///        that of Debian was without.
+/// If it returns false, BoxedLcpConstraintSolver calls its secondary solver, if it has one.
+/// @note  The memory is reused: no allocation after a problem of the same size and pattern. Tested
+///        with DART 6.12. Compile units with or without NDEBUG as DART itself was compiled;
+///        Debian's DART was compiled without.
 class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
  public:
   explicit DartLcpSolver(const DartLcpSolverOptions& options = {})
@@ -279,18 +283,18 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   }
   [[nodiscard]] const std::string& getType() const override { return getStaticType(); }
 
-  /// @param matrix   A, symmetric; rows row_stride(n) numbers apart.
-  /// @param x        out, never read. Zero where the problem is not one of finite
-  ///        numbers, lower bounds ≤ upper ones and findex < n.
+  /// @param matrix   A, symmetric; the distance of its rows is row_stride(n) numbers.
+  /// @param x        written, never read. It is zero unless all numbers are finite, lower
+  ///                 bounds ≤ upper bounds and findex < n.
   /// @param b        the negative of the velocity without impulses.
-  /// @param unbounded  how many of the first rows have no bounds: theirs are not read.
-  /// @param early_termination  not used: x is always the best answer met.
-  /// @return  whether x solves the problem: report() says how well.
+  /// @param unbounded  count of the first rows, which have no bounds: their bounds are not read.
+  /// @param early_termination  not used: x is always the best iterate.
+  /// @return  whether x solves the problem; report() states the error.
   bool solve(int n, double* matrix, double* x, double* b, int unbounded, double* lower,
              double* upper, int* findex, bool early_termination = false) override;
 
-// DART declares this function only without NDEBUG, as the last of its virtual ones. Directly after
-// solve() it has the same place in their table in units with NDEBUG.
+// DART declares this function only without NDEBUG, as the last of its virtual functions. Directly
+// after solve() it has the same place in the virtual table in units with NDEBUG.
 #ifdef NDEBUG
   virtual bool canSolve(int n, const double* matrix) {
     return detail::is_finite_dart_matrix(n, matrix);
@@ -305,14 +309,14 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   [[nodiscard]] const SolveReport<double>& report() const noexcept {
     return report_;
   }
-  /// How many problems solve() was given, and for how many it returned false.
+  /// Count of calls of solve(). The next function: count of calls that returned false.
   [[nodiscard]] Index solve_count() const noexcept {
     return solve_count_;
   }
   [[nodiscard]] Index failure_count() const noexcept {
     return failure_count_;
   }
-  /// The problem solved last, for certify(), and its impulses.
+  /// The last problem, for certify(), and its impulses.
   [[nodiscard]] const DelassusProblem<double>& problem() const noexcept {
     return problem_;
   }
@@ -320,13 +324,13 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
     return {impulse_.data(), impulse_.size()};
   }
 
-  /// Numbers from one row of A to the next: a multiple of four, or n of a single row.
+  /// Count of numbers from one row of A to the next: a multiple of four, or n for a single row.
   [[nodiscard]] static constexpr int row_stride(int n) noexcept {
     return detail::dart_row_stride(n);
   }
 
  private:
-  /// Solves with the bounds as they are.
+  /// Solves with fixed bounds.
   [[nodiscard]] bool solve_once();
 
   DartLcpSolverOptions options_;
@@ -379,7 +383,7 @@ inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, in
 inline bool DartLcpSolver::solve_once() {
   const Eigen::Map<const VectorX<double>> impulse(impulse_.data(), impulse_.size());
   report_ = newton_.solve(problem_, std::span<double>(impulse_.begin(), impulse_.end()));
-  // Where no impulses obey the law, they grow until the error relative to them is small.
+  // If no impulses obey the law, they grow until the error relative to them is small.
   const double grown = problem_.mean_diagonal() * impulse.norm();
   if (report_.residual * grown > problem_.load_norm() / 2) {
     if (report_.converged()) report_.status = SolveStatus::no_progress;

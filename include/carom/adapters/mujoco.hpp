@@ -16,8 +16,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Widens every geometry's and pair's margin, so that contacts are known before they touch: what a
-/// rigid contact needs to keep its gap at zero. MuJoCo's own law would push at that distance.
+/// Increases the margin of all geometries and pairs, such that contacts are known before they
+/// touch. A rigid contact needs this for a gap of zero. MuJoCo's own law would push at that
+/// distance.
 /// @param margin  [m], ≥ 0.
 inline void give_margin(mjModel& model, double margin) {
   detail::reject_if(detail::is_nonnegative(margin)
@@ -31,7 +32,7 @@ inline void give_margin(mjModel& model, double margin) {
   }
 }
 
-/// MuJoCo with carom for its constraint solver: step() in the place of mj_step().
+/// A step of MuJoCo with carom as its constraint solver: step() replaces mj_step().
 ///
 /// ```
 /// carom::give_margin(*model, 1e-3);
@@ -40,16 +41,17 @@ inline void give_margin(mjModel& model, double margin) {
 ///   if (!stepper.step(model, data).answered()) break;
 /// }
 /// ```
-/// It reads M, J, R and a_ref that MuJoCo has computed, dense or sparse, states them as a
-/// ContactProblem whose bodies are MuJoCo's kinematic trees, and writes back qacc, qfrc_constraint,
-/// efc_force, efc_state and the warm start; sensors and mj_contactForce() read them like MuJoCo's
-/// own. Facets of pyramids carry Coulomb's force as mju_encodePyramid() would have it, some of
-/// them negative where the force is in the cone and not in the pyramid.
+/// It reads M, J, R and a_ref from MuJoCo, dense or sparse, and states them as a ContactProblem
+/// whose bodies are MuJoCo's kinematic trees. It writes qacc, qfrc_constraint, efc_force, efc_state
+/// and the warm start. Sensors and mj_contactForce() read them in the same way as MuJoCo's own
+/// results. Facets of pyramids contain Coulomb's force in the form of mju_encodePyramid(). Some of
+/// them are negative if the force is in the cone and not in the pyramid.
 ///
-/// Contacts exist in MuJoCo only within the geometries' margin. A rigid one keeps its gap at zero,
-/// where rounding would decide whether it exists. So give geometries a margin of a millimetre, and
-/// no less than bodies approach in a step, see give_margin(). There is no restitution.
-/// @note  Allocates nothing once it has seen a step with as many contacts of the same pattern.
+/// Contacts exist in MuJoCo only within the margin of the geometries. A rigid contact has a gap of
+/// zero, where rounding would decide whether it exists. Geometries therefore need a margin of a
+/// millimetre, and at least the distance by which bodies approach in a step, see give_margin().
+/// There is no restitution.
+/// @note  Allocates nothing after a step with as many contacts and the same pattern.
 class MujocoStepper {
  public:
   explicit MujocoStepper(const MujocoOptions& options = {})
@@ -58,7 +60,7 @@ class MujocoStepper {
         coulomb_({.law = FrictionLaw::coulomb, .tolerance = options.tolerance}) {}
   [[nodiscard]] const MujocoOptions& options() const noexcept { return options_; }
 
-  /// What the constructor would object to, or nothing.
+  /// The fault for which the constructor would throw; empty if there is none.
   [[nodiscard]] static Fault check(const MujocoOptions& options) {
     if (!detail::is_positive(options.tolerance)) {
       return detail::fault("tolerance", "a finite number > 0", options.tolerance);
@@ -67,9 +69,8 @@ class MujocoStepper {
     return detail::fault("correction", "a number in [0, 1]", options.correction);
   }
 
-  /// Advances by one step: mj_step() with the constraints solved here.
-  /// @return  where it is not answered(), positions, velocities, activations and time are
-  ///          unchanged.
+  /// Advances by one step: mj_step() with the constraints solved by carom.
+  /// @return  unless it is answered(), positions, velocities, activations and time are unchanged.
   MujocoOutcome step(const mjModel* model, mjData* data) {
     if (model->opt.integrator != mjINT_EULER) return refuse(MujocoVerdict::unsupported_integrator);
     if (!is_state_sound(*model, *data)) return refuse(MujocoVerdict::not_finite);
@@ -83,20 +84,20 @@ class MujocoStepper {
     return outcome;
   }
 
-  /// Solves the constraints of the instant, in the place of mj_fwdConstraint(): for callers with an
-  /// integrator of their own.
+  /// Solves the constraints of the instant, in place of mj_fwdConstraint(): for callers with their
+  /// own integrator.
   /// @pre   mj_fwdPosition(), mj_fwdVelocity(), mj_fwdActuation() and mj_fwdAcceleration() were
   ///        called.
-  /// @return  where it is not answered(), qacc, qfrc_constraint and efc_force are unchanged.
+  /// @return  unless it is answered(), qacc, qfrc_constraint and efc_force are unchanged.
   MujocoOutcome solve(const mjModel* model, mjData* data);
 
-  /// The problem of the last solve, its velocities and impulses, block by block. Under
-  /// MuJoCo's law the velocities are counted from those before the step.
+  /// The problem of the last solve, its velocities and impulses, block by block. Under MuJoCo's law
+  /// the velocities are relative to those before the step.
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return posed_.problem(); }
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
 
-  /// Judges the last solve from its problem alone.
+  /// Measures the error of the last solve from its problem only.
   /// @note  Cold: allocates.
   [[nodiscard]] ImpulseCertificate<double> certificate() const {
     DelassusForm<double> form;
@@ -114,7 +115,7 @@ class MujocoStepper {
   [[nodiscard]] static MujocoOutcome refuse(MujocoVerdict verdict) noexcept {
     return {verdict, {}};
   }
-  /// Whether MuJoCo's own checks would pass, which reset the data otherwise.
+  /// Whether MuJoCo's own checks would pass. If they fail, MuJoCo resets the data.
   [[nodiscard]] static bool is_sound(const mjtNum* numbers, Index count) noexcept {
     return std::all_of(numbers, numbers + count, [](mjtNum x) { return std::abs(x) <= mjMAXVAL; });
   }

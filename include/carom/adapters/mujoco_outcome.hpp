@@ -6,37 +6,38 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What contacts of a MuJoCo step obey. Joint limits, equalities and friction loss keep MuJoCo's
-/// law under each of them.
+/// The law of contacts in a MuJoCo step. Joint limits, equalities and friction loss always obey
+/// MuJoCo's law.
 enum class MujocoLaw {
-  coulomb,       ///< Coulomb's law exactly, gaps that do not close beyond zero; no creep.
-  soft_coulomb,  ///< Coulomb's law exactly, normals as soft as MuJoCo makes them; no creep.
-  soft,          ///< MuJoCo's own law, to the tolerance: its qacc.
+  coulomb,       ///< Coulomb's exact law with gaps ≥ 0 at the end of the step; no creep.
+  soft_coulomb,  ///< Coulomb's exact law, normals with MuJoCo's softness; no creep.
+  soft,          ///< MuJoCo's own law, to the tolerance: the same qacc.
 };
 
-/// What a MujocoStepper solves, and how closely.
+/// Options of a MujocoStepper.
 struct MujocoOptions {
   MujocoLaw law = MujocoLaw::coulomb;
-  /// Relative residual at which to stop [-], > 0: that of SapSolver under MuJoCo's law, of
-  /// ContactSolver under Coulomb's. What a stuck contact still moves is about this times the
-  /// velocity that one step of the forces makes, which is why the default is near rounding.
+  /// Relative residual at which the solve ends [-], > 0: that of SapSolver under MuJoCo's law, of
+  /// ContactSolver under Coulomb's law. The remaining motion of a sticking contact is about this
+  /// times the velocity from one step of the forces. The default is therefore near rounding.
   double tolerance = 1e-12;
-  /// Share of a penetration that one step takes out [-], in [0, 1], of MujocoLaw::coulomb. It stays
-  /// in the motion as velocity; at 0, bodies that overlap keep overlapping.
+  /// Share of a penetration that one step removes [-], in [0, 1], for MujocoLaw::coulomb. It
+  /// remains in the motion as velocity. At 0, overlapping bodies stay overlapping.
   double correction = 0;
 };
 
 /// How a step ended.
 enum class MujocoVerdict {
-  solved,                  ///< By a solver that converged, or nothing touched.
-  best_effort,             ///< With the best iterate of a solver that did not converge.
-  not_finite,              ///< NaN, infinity or beyond mjMAXVAL in the state or the forces.
-  singular_mass,           ///< M is not positive definite.
-  unsupported_integrator,  ///< Not Euler: it would integrate another step than carom solves.
-  unsupported_contact,     ///< Friction bounded by a normal that moves nothing.
+  solved,         ///< A solver converged, or there was no contact.
+  best_effort,    ///< The best iterate of a solver that did not converge.
+  not_finite,     ///< NaN, infinity or a number beyond mjMAXVAL in the state or the forces.
+  singular_mass,  ///< M is not positive definite.
+  /// Not Euler: it would integrate another step than the one that carom solves.
+  unsupported_integrator,
+  unsupported_contact,  ///< Friction bounded by a normal that moves nothing.
 };
 
-/// The verdict in words.
+/// The verdict as words.
 [[nodiscard]] constexpr const char* to_string(MujocoVerdict verdict) noexcept {
   switch (verdict) {
     case MujocoVerdict::solved:
@@ -58,9 +59,10 @@ enum class MujocoVerdict {
 /// Outcome of a step or solve.
 struct [[nodiscard]] MujocoOutcome {
   MujocoVerdict verdict = MujocoVerdict::not_finite;
-  SolveReport<double> report;  ///< The solver's; of a problem without rows: zero iterations.
+  /// The report of the solver; zero iterations for a problem without rows.
+  SolveReport<double> report;
 
-  /// Whether mjData holds an answer, and, after step(), has advanced.
+  /// Whether mjData contains an answer and, after step(), has advanced.
   [[nodiscard]] constexpr bool answered() const noexcept {
     return verdict == MujocoVerdict::solved || verdict == MujocoVerdict::best_effort;
   }

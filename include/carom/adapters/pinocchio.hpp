@@ -14,20 +14,20 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a PinocchioStepper solves, and how closely.
+/// Options of a PinocchioStepper.
 struct PinocchioOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0. What sticks still moves by about this times the
-  /// velocity that one step of the forces makes.
+  /// The solve ends at this natural map error [-], > 0. The remaining motion of a sticking contact
+  /// is about this times the velocity from one step of the forces.
   double tolerance = 1e-10;
 };
 
 /// Time steps of Pinocchio models with rigid contact and Coulomb's law.
 ///
-/// The caller says which frames touch, Pinocchio computes M, nle and the joints' Jacobians, and
-/// carom finds velocities and impulses of all contacts at once:
-/// (M + δt D + δt² K)(v⁺ − v) = δt (τ − nle) − δt² K v + Jᵀγ, then q⁺ = q ⊕ δt v⁺.
-/// Each tree of joints is one body of the ContactProblem; trees that nothing touches are left out.
+/// The caller specifies the contact frames, Pinocchio computes M, nle and the joints' Jacobians,
+/// and carom computes velocities and impulses of all contacts at once: (M + δt D + δt²
+/// K)(v⁺ − v) = δt (τ − nle) − δt² K v + Jᵀγ, then q⁺ = q ⊕ δt v⁺. Each kinematic tree is one body
+/// of the ContactProblem. Trees without contact are omitted.
 ///
 /// ```
 /// carom::PinocchioStepper stepper;
@@ -37,19 +37,19 @@ struct PinocchioOptions {
 ///   if (!stepper.step(model, data, state, effort, {&foot, 1}, dt).converged()) break;
 /// }
 /// ```
-/// @note  Cold: throws std::invalid_argument that names the item and its index; check() says the
-///        same without throwing. It allocates nothing once it has seen a step of that size and
-///        pattern.
+/// @note  Cold: throws std::invalid_argument with the item and its index; check() returns the same
+///        without an exception. It allocates nothing after a step of the same size and pattern.
 class PinocchioStepper {
  public:
   explicit PinocchioStepper(const PinocchioOptions& options = {})
       : options_(accepted(options)),
         solver_({.law = options.law, .tolerance = options.tolerance}) {}
   [[nodiscard]] const PinocchioOptions& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, as ContactSolver::set_limits() does.
+  /// Sets the limits of all later solves, as ContactSolver::set_limits() does.
   void set_limits(const SolveLimits& limits) noexcept { solver_.set_limits(limits); }
 
-  /// What step() would object to, or nothing, except for the time step and the mass matrix.
+  /// The fault for which step() would throw; empty if there is none. The time step and the mass
+  /// matrix are not checked.
   [[nodiscard]] static Fault check(const pinocchio::Model& model, const pinocchio::Data& data,
                                    const PinocchioState& state, const PinocchioEffort& effort,
                                    std::span<const PinocchioContact> contacts) {
@@ -57,12 +57,13 @@ class PinocchioStepper {
   }
 
   /// Advances by one step.
-  /// @param data       of the model; M, J, oMi and nle are those before the step afterwards.
-  /// @param state      configuration and velocity, in and out. They stay as they are where the
-  ///        solver meets numbers that are not finite; else the best velocity it found is taken.
-  /// @param contacts   points that touch, or may within the step.
+  /// @param data       of the model; afterwards M, J, oMi and nle are those before the step.
+  /// @param state      configuration and velocity, in and out. They do not change if the solver
+  ///                   finds numbers that are not finite; otherwise the result is the best computed
+  ///                   velocity.
+  /// @param contacts   points that touch, or may touch within the step.
   /// @param time_step  δt [s], > 0.
-  /// @return  residual: natural map error [-]; of a step without contacts zero.
+  /// @return  residual: natural map error [-]; zero for a step without contacts.
   SolveReport<double> step(const pinocchio::Model& model, pinocchio::Data& data,
                            PinocchioState& state, const PinocchioEffort& effort,
                            std::span<const PinocchioContact> contacts, double time_step) {
@@ -77,8 +78,8 @@ class PinocchioStepper {
     return report;
   }
 
-  /// Solves a step without taking it: velocity() and the forces are there afterwards.
-  /// @return  as of step().
+  /// Solves a step without advancing: velocity() and the forces are available afterwards.
+  /// @return  as for step().
   SolveReport<double> solve(const pinocchio::Model& model, pinocchio::Data& data,
                             const PinocchioState& state, const PinocchioEffort& effort,
                             std::span<const PinocchioContact> contacts, double time_step);
@@ -88,17 +89,18 @@ class PinocchioStepper {
   /// The last problem and its impulses, rows (t₁, t₂, n) of each contact, for certify().
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return posed_.problem(); }
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
-  /// Axes of a contact of the last solve: rows t₁, t₂, n in the world's axes.
+  /// Axes of a contact of the last solve: rows t₁, t₂, n in world axes.
   [[nodiscard]] const Eigen::Matrix3d& axes(Index contact) const noexcept {
     return posed_.axes(contact);
   }
-  /// Force of a contact on its frame [N], mean over the step, in the world's axes; the other frame
-  /// gets the opposite.
+  /// Force of a contact on its frame [N], mean over the step, in world axes. The force on the other
+  /// frame is the opposite.
   [[nodiscard]] Eigen::Vector3d force(Index contact) const noexcept {
     const Eigen::Vector3d rows = impulse_.segment<3>(3 * contact);
     return posed_.axes(contact).transpose() * rows / problem().time_step();
   }
-  /// Force and moment of a contact on its frame [N, N·m], in that frame's axes about its origin.
+  /// Force and moment of a contact on its frame [N, N·m], in the axes of that frame about its
+  /// origin.
   /// @param contacts  those of the last solve.
   /// @pre   data is that of the last solve.
   [[nodiscard]] pinocchio::Force frame_force(const pinocchio::Model& model,
@@ -108,8 +110,8 @@ class PinocchioStepper {
     const pinocchio::Frame& frame = model.frames[contacts[std::size_t(contact)].frame];
     return (data.oMi[frame.parentJoint] * frame.placement).actInv(wrench(contact));
   }
-  /// Adds all contacts to forces by joints, in each joint's own axes about its origin, as rnea()
-  /// and aba() take them.
+  /// Adds all contacts to forces by joints, in the axes of each joint about its origin, which is
+  /// the form of rnea() and aba().
   /// @param forces  a vector of pinocchio::Force, model.njoints.
   /// @pre   data is that of the last solve, contacts are its contacts.
   template <typename Forces>
@@ -124,7 +126,7 @@ class PinocchioStepper {
       if (other > 0) forces[other] -= data.oMi[other].actInv(wrench(i));
     }
   }
-  /// Judges the last solve from its problem alone.
+  /// Measures the error of the last solve from its problem only.
   /// @note  Cold: allocates.
   [[nodiscard]] ImpulseCertificate<double> certificate() const {
     DelassusForm<double> form;
@@ -140,12 +142,12 @@ class PinocchioStepper {
                           : detail::fault("tolerance", "a finite number > 0", options.tolerance));
     return options;
   }
-  /// A contact's force on its frame about the world's origin.
+  /// The force of a contact on its frame about the world's origin.
   [[nodiscard]] pinocchio::Force wrench(Index contact) const noexcept {
     const Eigen::Vector3d push = force(contact);
     return {push, posed_.point(contact).cross(push)};
   }
-  /// Names the contacts by their frames, points of a frame that follow each other by their order.
+  /// Names the contacts by their frames, and points of one frame by their order.
   void name_contacts(std::span<const PinocchioContact> contacts) {
     std::uint64_t order = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {

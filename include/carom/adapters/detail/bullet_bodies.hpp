@@ -34,8 +34,8 @@ using CoordinateRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 
 /// Numbers per coordinate of a body, 0 to 6.
 using Coordinates = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
 
-/// One body of a group. (v, ω) = held + basis y: y are its coordinates, in which its inertia is
-/// diagonal; held is what no impulse changes, all of it for a kinematic body.
+/// One body of a group. (v, ω) = held + basis y. y are its coordinates, in which its inertia is
+/// diagonal. `held` is the part that no impulse changes; for a kinematic body it is everything.
 struct BulletBody {
   btRigidBody* body = nullptr;
   bool refused = false;
@@ -49,7 +49,7 @@ struct BulletBody {
   [[nodiscard]] BodyVelocity moves(const Coordinates& y) const { return held + basis * y; }
 };
 
-/// Rotation of a transform, orthonormal in double whatever Bullet's precision.
+/// Rotation of a transform, orthonormal in double for any precision of Bullet.
 [[nodiscard]] inline SquareMatrix<double, 3> rotation_of(const btTransform& transform) {
   const btQuaternion q = transform.getRotation();
   return Eigen::Quaterniond(double(q.w()), double(q.x()), double(q.y()), double(q.z()))
@@ -57,16 +57,16 @@ struct BulletBody {
       .toRotationMatrix();
 }
 
-/// The bodies of one group: what moves, in which coordinates, and at which velocity.
+/// The bodies of one group: which of them move, their coordinates, and their velocities.
 ///
-/// Linear coordinates are the axes of the world, with mass m/f where a linear factor f is given;
-/// angular ones are the principal axes, or those of F^½ I⁻¹ F^½ for angular factors F. Directions
-/// of zero inverse mass or inertia have no coordinate.
+/// Linear coordinates are the world axes, with mass m/f for a linear factor f. Angular coordinates
+/// are the principal axes, or those of F^½ I⁻¹ F^½ for angular factors F. Directions with zero
+/// inverse mass or inertia have no coordinate.
 class BulletBodies {
  public:
-  static constexpr int world = 0;  ///< slot of all that is static
+  static constexpr int world = 0;  ///< slot of all static objects
 
-  /// @note  Cold: allocates beyond the largest group so far.
+  /// @note  Cold: allocates only for a group larger than every group before.
   void gather(btCollisionObject** objects, int count, const btContactSolverInfo& info) {
     slots_.clear();
     slots_.emplace_back();
@@ -75,14 +75,14 @@ class BulletBodies {
     for (int i = 0; i < count; ++i) objects[i]->setCompanionId(-1);
     for (int i = 0; i < count; ++i) static_cast<void>(slot_of(*objects[i], info));
   }
-  /// Ends what gather() began, and restores Bullet's own marks.
+  /// Ends the work of gather(), and restores Bullet's own marks.
   void release() noexcept {
     for (const BulletBody& slot : slots_) {
       if (slot.body != nullptr) slot.body->setCompanionId(-1);
     }
   }
 
-  /// The slot of an object, made where it has none.
+  /// The slot of an object. A new slot is made if it has none.
   int slot_of(btCollisionObject& object, const btContactSolverInfo& info) {
     btRigidBody* const body = btRigidBody::upcast(&object);
     const bool moves = body != nullptr && !body->isStaticObject() &&
@@ -104,11 +104,12 @@ class BulletBodies {
   [[nodiscard]] const BulletBody& operator[](int slot) const noexcept {
     return slots_[std::size_t(slot)];
   }
-  /// Bodies left out because a number of theirs is not finite, and the first one in words.
+  /// Count of bodies that were omitted because a number is not finite. The next function: the first
+  /// one in words.
   [[nodiscard]] int refused() const noexcept { return refused_; }
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
-  /// Rows on a body as rows on its coordinates.
+  /// Converts rows on a body to rows on its coordinates.
   [[nodiscard]] CoordinateRows coordinate_rows(int slot, const MovementRows& rows) const {
     return rows * (*this)[slot].basis;
   }
@@ -173,7 +174,7 @@ class BulletBodies {
     made.inertia = inertia.head(count);
   }
 
-  /// Axes about which the body turns by itself, and the inverse inertia about them.
+  /// The principal axes of the rotation of the body, and the inverse inertia about them.
   [[nodiscard]] static std::pair<SquareMatrix<double, 3>, Vector3<double>> principal_axes(
       const btRigidBody& body) {
     const SquareMatrix<double, 3> axes = rotation_of(body.getWorldTransform());
@@ -183,8 +184,8 @@ class BulletBodies {
     const SquareMatrix<double, 3> root = factor.asDiagonal() * axes;
     const SquareMatrix<double, 3> scaled = root * inverse.asDiagonal() * root.transpose();
     const Eigen::SelfAdjointEigenSolver<SquareMatrix<double, 3>> own(scaled);
-    // Eigenvalues below this share of the largest are rounding of the product: no turn about that
-    // axis.
+    // Eigenvalues below this share of the largest are rounding of the product: no rotation about
+    // that axis.
     constexpr double rounding = 1e-12;
     const double negligible = rounding * own.eigenvalues()(2);
     Vector3<double> kept = own.eigenvalues();
@@ -194,13 +195,14 @@ class BulletBodies {
     return {own.eigenvectors(), kept};
   }
 
-  /// What forces, torques and the gyroscopic term, as the body's flags ask for it, do in a step.
+  /// Writes the effect of forces, torques and the gyroscopic term in a step, according to the
+  /// body's flags.
   static void write_thrust(const btRigidBody& body, const btContactSolverInfo& info,
                            BulletBody& made) {
     made.thrust = Coordinates::Zero(made.inertia.size());
     if (made.inertia.size() == 0) return;
     const btScalar dt = info.m_timeStep;
-    BodyVelocity push;  // forces; a force along an axis with a factor carries the factor already
+    BodyVelocity push;  // forces; a force along an axis with a factor already contains the factor
     push << from_bullet(body.getTotalForce()), from_bullet(body.getTotalTorque());
     const Coordinates along = made.basis.transpose() * push;
     for (Index i = 0; i < along.size(); ++i) {

@@ -24,17 +24,18 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// What a point did in a step.
+/// The impulses of a point in a step.
 struct PointImpulse {
   Vector3<double> force;   ///< along the point's two lateral directions and its normal [N·s]
   Vector3<double> moment;  ///< against rolling and spinning, in the world's axes [N·m·s]
 };
 
-/// The impulses of one step's points before they are stored in Bullet's numbers, which round them
-/// and have no room for moments. At rest they are the answer of the next step.
+/// The impulses of the points of one step in full precision. Bullet's numbers round them and cannot
+/// store moments. For bodies at rest they are the answer of the next step.
 class BulletMemory {
  public:
-  /// The step starts from what was kept since the last call.
+  /// Starts a step: the impulses that were stored since the last call become those of the step
+  /// before.
   void begin_step() {
     known_.swap(kept_);
     kept_.clear();
@@ -44,13 +45,13 @@ class BulletMemory {
     known_.clear();
     kept_.clear();
   }
-  /// @param impulse  its force as rounded in the point.
+  /// @param impulse  its force has the rounded value of the point.
   void keep(const btManifoldPoint& point, const PointImpulse& impulse) {
     kept_.push_back({&point, impulse});
   }
-  /// @return  what the point has, or, if a point at this address with the same rounded numbers was
-  ///          kept, these with more digits and their moment. If it is another point, only the guess
-  ///          differs.
+  /// @return  the impulse in the point. If a point at this address with the same rounded numbers
+  ///          was stored, the result has more digits and the moment. If it is another point, only
+  ///          the guess is affected.
   [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
     PointImpulse rounded{{double(point.m_appliedImpulseLateral1),
                           double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse)},
@@ -64,7 +65,8 @@ class BulletMemory {
 
  private:
   struct Kept {
-    const btManifoldPoint* point;  ///< never read, as the manifold may be gone
+    /// never dereferenced, because the manifold may be deleted
+    const btManifoldPoint* point;
     PointImpulse impulse;
   };
   [[nodiscard]] static bool before(const Kept& a, const Kept& b) noexcept {
@@ -80,21 +82,22 @@ struct BulletPoint {
   int manifold;
   std::array<int, 2> slots;
   SquareMatrix<double, 3> frame;        ///< rows t₁, t₂, n; n points from body B to body A
-  std::array<Vector3<double>, 2> kept;  ///< tangents along which Bullet keeps friction impulses
-  std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and spins about them for a wrench
-  Vector<double, 6> held;               ///< J of the parts no impulse changes
+  std::array<Vector3<double>, 2> kept;  ///< tangents for which Bullet stores friction impulses
+  std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and rotations about them for a wrench
+  Vector<double, 6> held;               ///< J of the parts that no impulse changes
   Vector<double, 6> weight;             ///< W_ii
   double inverse_mass;                  ///< ‖W‖_F/3 of the first three rows [1/kg]
   double gap, approach, restitution;
   ImpulseSet<double> set;
-  bool soft;                     ///< whether the point has a stiffness of its own
+  bool soft;                     ///< whether the point has its own stiffness
   double regularization, bias;   ///< normal R and v̂ of a soft point
   std::array<double, 2> motion;  ///< wanted speed of A over B along t₁ and t₂ [m/s]
   Vector3<double> struck = Vector3<double>::Zero();  ///< impulse of impacts
   Index first_impulse = -1;                          ///< place among the problem's impulses
 
   [[nodiscard]] bool was_struck() const noexcept { return struck.z() > 0; }
-  /// Whether positions may correct it: springs and elliptic friction keep their overlap.
+  /// Whether a correction of positions may separate it: springs and elliptic friction keep their
+  /// overlap.
   [[nodiscard]] bool is_separable() const noexcept {
     return !soft && set.shape != ImpulseShape::elliptic;
   }
@@ -102,8 +105,8 @@ struct BulletPoint {
   [[nodiscard]] bool is_plain() const noexcept { return set.shape == ImpulseShape::friction; }
 };
 
-/// Whether the users' numbers for a pair of bodies can make a contact. Only what their flags ask
-/// for is looked at.
+/// Whether the users' numbers of a pair of bodies are valid for a contact. Only numbers that their
+/// flags enable are checked.
 [[nodiscard]] inline bool is_sound(const btCollisionObject& a, const btCollisionObject& b,
                                    const btContactSolverInfo& info, const btManifoldPoint& m) {
   const auto anisotropy = [](const btCollisionObject& object) {
@@ -118,7 +121,7 @@ struct BulletPoint {
           (nonnegative(m.m_combinedContactStiffness1) && nonnegative(m.m_combinedContactDamping1)));
 }
 
-/// Whether Bullet gave numbers that a contact can have.
+/// Whether Bullet's numbers are valid for a contact.
 [[nodiscard]] inline bool is_sound(const btManifoldPoint& m) {
   const auto nonnegative = [](btScalar x) { return std::isfinite(x) && x >= btScalar(0); };
   const double length = from_bullet(m.m_normalWorldOnB).norm();
@@ -131,15 +134,15 @@ struct BulletPoint {
          nonnegative(m.m_contactERP);
 }
 
-/// The part of a direction that lies in the plane of normal n.
+/// The part of a direction in the plane with normal n.
 [[nodiscard]] inline Vector3<double> along_plane(const Vector3<double>& n,
                                                  const Vector3<double>& direction) {
   return direction - n * n.dot(direction);
 }
 
-/// Writes the axes of a point. t₁ is the one that the user gave, if Bullet is told to keep it.
-/// Otherwise it is Bullet's choice. Bullet writes its choice again whenever it finds the point, but
-/// it does not turn the impulses along it.
+/// Writes the axes of a point. t₁ is that of the user if a flag of Bullet requires this. Otherwise
+/// it is Bullet's choice. Bullet writes its choice again in each detection of the point, but it
+/// does not rotate the impulses along it.
 inline void write_contact_frame(const btContactSolverInfo& info, BulletPoint& made) {
   const btManifoldPoint& m = *made.point;
   const Vector3<double> n = from_bullet(m.m_normalWorldOnB).normalized();
@@ -164,8 +167,8 @@ inline void write_contact_frame(const btContactSolverInfo& info, BulletPoint& ma
   made.kept = {t1, t2};
 }
 
-/// Each body scales friction along its own axes; the tangents turn to the principal directions
-/// of what both make of the contact plane.
+/// Each body scales friction along its own axes. The tangents are rotated to the principal
+/// directions of the combined scaling in the contact plane.
 inline void write_anisotropic_friction(const btCollisionObject& a, const btCollisionObject& b,
                                        double mu, BulletPoint& made) {
   using Plane = SquareMatrix<double, 2>;
@@ -208,8 +211,8 @@ inline void write_point_softness(const btContactSolverInfo& info, BulletPoint& m
   made.bias = -made.gap / dt * (made.gap > 0 ? 1 : erp);
 }
 
-/// The law of a point as Bullet has mixed it of both bodies: gap, restitution, frame, set,
-/// softness.
+/// The law of a point with the values that Bullet combined for both bodies: gap, restitution,
+/// frame, set, softness.
 inline void write_point_law(const btCollisionObject& a, const btCollisionObject& b,
                             const btContactSolverInfo& info, BulletPoint& made) {
   const btManifoldPoint& m = *made.point;
@@ -231,8 +234,8 @@ inline void write_point_law(const btCollisionObject& a, const btCollisionObject&
 /// The contact points of one group: from manifolds to a problem, and impulses back.
 class BulletContacts {
  public:
-  /// Reads all manifolds' points within their processing threshold.
-  /// @note  Cold: allocates beyond the largest group so far.
+  /// Reads the points of all manifolds within their processing threshold.
+  /// @note  Cold: allocates only for a group larger than every group before.
   void read(btPersistentManifold** manifolds, int count, const btContactSolverInfo& info,
             BulletBodies& bodies) {
     points_.clear();
@@ -246,7 +249,7 @@ class BulletContacts {
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
   /// Adds the points to the problem, plain friction contacts first.
-  /// @return  whether a point remembers impulses of the step before.
+  /// @return  whether a point contains impulses of the step before.
   bool add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
               const BulletOptions& options, double bounce_threshold) {
     bool remembers = false;
@@ -260,7 +263,7 @@ class BulletContacts {
     }
     return remembers;
   }
-  /// The impulses the points remember, in their frames.
+  /// The stored impulses of the points, in their frames.
   void write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
     for (const BulletPoint& p : points_) {
       const auto [force, moment] = memory.recall(*p.point);
@@ -272,13 +275,13 @@ class BulletContacts {
       if (p.set.rows == 6) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
   }
-  /// R of a rigid point where impacts and motions out of penetration are solved for, relative to
-  /// its inverse mass [-]: it gives up about this share of a velocity, and makes redundant points
+  /// R of a rigid point in the solves of impacts and of motions out of penetration, relative to its
+  /// inverse mass [-]. The relative error of a velocity is about this value, and redundant points
   /// share their load. Other values were not measured.
   static constexpr double point_softness = 1e-6;
 
   /// Adds a point, without friction, to a problem of positions.
-  /// @param gap  [m], what may close.
+  /// @param gap  [m], the distance that may close.
   static void add_position(ContactProblem<double>& moves, const BulletBodies& bodies,
                            const BulletPoint& p, double gap) {
     const double weight = point_softness * p.inverse_mass;
@@ -293,7 +296,7 @@ class BulletContacts {
       moves.add_contact(index[0], first, index[1], second, law);
     }
   }
-  /// Leaves impulses, those of impacts included, and friction directions with the points.
+  /// Writes impulses, including those of impacts, and friction directions to the points.
   void write_back(const VectorX<double>& impulse, BulletMemory& memory) const {
     for (const BulletPoint& p : points_) {
       btManifoldPoint& m = *p.point;
@@ -316,7 +319,7 @@ class BulletContacts {
  private:
   void read_manifold(btPersistentManifold& manifold, int number, const btContactSolverInfo& info,
                      BulletBodies& bodies) {
-    // Bullet hands out objects it lets solvers change as const ones.
+    // Bullet passes objects that solvers may change as const objects.
     auto& a = const_cast<btCollisionObject&>(*manifold.getBody0());  // NOLINT
     auto& b = const_cast<btCollisionObject&>(*manifold.getBody1());  // NOLINT
     const std::array<int, 2> slots = {bodies.slot_of(a, info), bodies.slot_of(b, info)};
@@ -339,12 +342,13 @@ class BulletContacts {
           point.getPositionWorldOnB() - b.getWorldTransform().getOrigin()};
       write_sides(arms, bodies, made);
       if (!made.is_plain() && !(made.weight.head(made.set.rows).minCoeff() > 0)) {
-        // A locked degree of freedom leaves a row of the cone that moves nothing; friction with
-        // one coefficient needs no such row.
+        // A locked degree of freedom can make a row of the cone without motion. Friction with one
+        // coefficient does not need such a row.
         made.set = friction_impulses(double(point.m_combinedFriction));
         write_sides(arms, bodies, made);
       }
-      if (made.inverse_mass > 0) points_.push_back(made);  // else nothing can move there
+      // otherwise nothing can move at this point
+      if (made.inverse_mass > 0) points_.push_back(made);
     }
   }
   void refuse(int manifold, int point) {
@@ -401,7 +405,7 @@ class BulletContacts {
       }
       law = make_weighted(contact, dt, p.inverse_mass);
     } else {
-      // What an impact found overlapping is moved apart, not pushed.
+      // A contact that an impact found overlapping is separated by positions, not by an impulse.
       law = make_weighted(
           CompliantContact<double>{.gap = p.was_struck() ? std::max(p.gap, 0.0) : p.gap,
                                    .stiffness = options.stiffness,
@@ -424,7 +428,7 @@ class BulletContacts {
     }
     return law;
   }
-  /// The law of a point whose cone is none of three rows with one coefficient.
+  /// The law of a point whose cone does not have three rows with one coefficient.
   [[nodiscard]] static WeightedBlock<double> block_of(const BulletPoint& p,
                                                       const BulletOptions& options,
                                                       const ContactProblem<double>& problem,

@@ -19,18 +19,19 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Bodies that joints tie together, in coordinates z in which their kinetic energy is ½ ‖z‖² and
-/// no joint moves: y = held + basis z, y the bodies' coordinates one after another.
+/// Bodies that are connected by joints, in coordinates z in which their kinetic energy is ½ ‖z‖²
+/// and no joint moves: y = held + basis z, where y are the coordinates of the bodies, one after
+/// another.
 struct ImpactCluster {
   std::vector<int> slots;
   MatrixX<double> basis;
   VectorX<double> held, velocity;
 };
 
-/// The clusters of a group of bodies, and where each body is in its own.
+/// The clusters of a group of bodies, and the place of each body in its cluster.
 class ImpactClusters {
  public:
-  /// Sorts the bodies into clusters and reads their velocities.
+  /// Divides the bodies into clusters and reads their velocities.
   /// @note  Cold: allocates.
   void make(const BulletBodies& bodies, const BulletJoints& joints) {
     std::vector<int> root(std::size_t(bodies.count()));
@@ -63,7 +64,7 @@ class ImpactClusters {
     }
     for (ImpactCluster& cluster : clusters_) write_basis(bodies, joints, cluster);
   }
-  /// Gives the bodies the velocities of their clusters.
+  /// Sets the bodies' velocities to those of their clusters.
   void write_back(BulletBodies& bodies) const {
     for (const ImpactCluster& cluster : clusters_) {
       const VectorX<double> y = cluster.held + cluster.basis * cluster.velocity;
@@ -82,11 +83,11 @@ class ImpactClusters {
   }
   /// Cluster of a body, −1 if it does not move.
   [[nodiscard]] int of(int slot) const noexcept { return cluster_of_[std::size_t(slot)]; }
-  /// Where the coordinates of a body begin in its cluster.
+  /// Start of the coordinates of a body in its cluster.
   [[nodiscard]] Index start_of(int slot) const noexcept { return start_of_[std::size_t(slot)]; }
 
  private:
-  /// What bilateral rows of joints leave free.
+  /// Writes the basis of the motions that the bilateral rows of joints permit.
   void write_basis(const BulletBodies& bodies, const BulletJoints& joints,
                    ImpactCluster& cluster) const {
     std::vector<double> numbers, speeds;
@@ -142,27 +143,27 @@ class ImpactClusters {
   std::vector<Index> start_of_;
 };
 
-/// The points of one manifold: they act together.
+/// The points of one manifold. They act together.
 struct ImpactPair {
   std::size_t first, last;      ///< points
   std::array<int, 2> clusters;  ///< −1: immobile
-  bool stirred = false;         ///< whether an impact changed the velocity of a body of it
-  double speed = 0;             ///< the fastest closing one [m/s]
+  bool stirred = false;         ///< whether an impact changed the velocity of one of its bodies
+  double speed = 0;             ///< its largest closing velocity [m/s]
 };
 
-/// Impacts of one group, one pair of bodies after another, the pair that closes fastest first.
+/// Impacts of one group, one pair of bodies after another; the pair with the largest closing
+/// velocity is first.
 ///
-/// A pair starts where a point of it closes within the step faster than the threshold and has a
-/// restitution; its impulse reaches others, which act in turn until nothing closes faster than a
-/// billionth of the first. The points of a pair act at once: uₙ⁺ ≥ −e uₙ⁻ under Coulomb's law.
-/// Where that would gain energy, as it can with friction, they take 1 + e times the plastic impulse
-/// of the convex law instead, which cannot.
-/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction acts only
-/// in the step.
-/// @cite  seghete2014propagative; moreau1988unilateral, for the impulse that cannot gain energy.
+/// A pair is active if one of its points closes within the step faster than the threshold and has a
+/// restitution. Its impulse changes the velocities at other pairs, which then act in turn, until no
+/// velocity is larger than a billionth of the first. The points of a pair act at once: uₙ⁺ ≥ −e uₙ⁻
+/// under Coulomb's law. With friction this can gain energy. In this case the impulse is instead
+/// 1 + e times the plastic impulse of the convex law, which cannot gain energy. Elliptic friction
+/// is circular in an impact, with the smaller coefficient. Rolling friction acts only in the step.
+/// @cite  seghete2014propagative; moreau1988unilateral, for the impulse without a gain of energy.
 class BulletImpacts {
  public:
-  /// Changes the bodies' velocities and the points' struck impulses.
+  /// Changes the bodies' velocities and writes the impact impulses of the points.
   /// @note  Cold: allocates.
   void resolve(BulletBodies& bodies, std::vector<BulletPoint>& points, const BulletJoints& joints,
                double time_step, double threshold, int limit) {
@@ -180,21 +181,22 @@ class BulletImpacts {
     clusters_.write_back(bodies);
   }
   [[nodiscard]] int count() const noexcept { return count_; }
-  /// Kinetic energy gained [J].
+  /// Increase of the kinetic energy [J].
   [[nodiscard]] double energy() const noexcept { return energy_; }
   [[nodiscard]] bool cut() const noexcept { return cut_; }
 
  private:
-  /// Impacts end where nothing closes faster than this share of the fastest point [-]. Pairs may
-  /// act on each other without end, ever slower; a smaller share takes more of it.
+  /// Impacts end when all closing velocities are below this share of the largest one [-]. Pairs may
+  /// act on each other in an infinite series of decreasing impacts. With a smaller share, there are
+  /// more of them.
   static constexpr double collapse = 1e-9;
-  /// A gain of energy up to this share of |u|², in the metric of mass, is rounding [-], which more
-  /// than covers what the tolerance leaves.
+  /// A gain of energy up to this share of |u|², in the mass metric, is rounding [-]. It is larger
+  /// than the error that the tolerance permits.
   static constexpr double energy_rounding = 1e-12;
-  /// Natural map error of an impact [-]: impacts of a chain build on one another, so that each is
+  /// Natural map error of an impact [-]. The impacts of a chain depend on each other, so each is
   /// solved nearly to rounding.
   static constexpr double tolerance = 1e-13;
-  /// Least inverse mass whose share is R [1/kg], so that R stays positive.
+  /// Least inverse mass from which R is computed [1/kg], so that R is positive.
   static constexpr double least_inverse_mass = 1e-12;
 
   void make_pairs(const std::vector<BulletPoint>& points) {
@@ -225,7 +227,7 @@ class BulletImpacts {
     }
     return rows;
   }
-  /// Velocity (t₁, t₂, n) of a point, that of kinematic bodies included.
+  /// Velocity (t₁, t₂, n) of a point, including that of kinematic bodies.
   [[nodiscard]] Vector3<double> velocity_of(const BulletPoint& p) const {
     Vector3<double> u = p.held.head<3>();
     for (std::size_t s = 0; s < 2; ++s) {
@@ -327,7 +329,7 @@ class BulletImpacts {
   void add_local(const BulletPoint& p, const ImpactPair& pair, const std::array<Index, 2>& body,
                  const Vector3<double>& u) {
     const std::array<MatrixX<double>, 2> rows = sides(p, pair.clusters);
-    Vector3<double> moving = u;  // what the clusters' z do not hold of u
+    Vector3<double> moving = u;  // the part of u that is not in the clusters' z
     double weight = 0;
     for (std::size_t s = 0; s < 2; ++s) {
       if (body[s] < 0) continue;
@@ -346,7 +348,7 @@ class BulletImpacts {
       local_.add_contact(body[0], rows[0], body[1], rows[1], law);
     }
   }
-  /// Takes the bounce out of the local contacts.
+  /// Sets the restitution of the local contacts to zero.
   void plastic(const std::vector<BulletPoint>& points) {
     for (std::size_t k = 0; k < acting_.size(); ++k) {
       const Index i = Index(k);

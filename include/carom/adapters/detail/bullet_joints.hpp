@@ -15,7 +15,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// One row as a btTypedConstraint writes it: J v = error − cfm γ, lower ≤ γ ≤ upper.
+/// One row in the form of a btTypedConstraint: J v = error − cfm γ, lower ≤ γ ≤ upper.
 struct alignas(16) BulletRow {
   std::array<btVector3, 4> axes;  ///< linear and angular of body A, then of body B
   btScalar error, cfm, lower, upper;
@@ -35,18 +35,18 @@ struct JointBlock {
   btTypedConstraint* joint;
   std::array<int, 2> slots;
   int first_row, rows;
-  double damping;  ///< share of the free velocity that is removed [-]: the joint's own, or Bullet's
+  double damping;  ///< removed share of the free velocity [-]: that of the joint, or Bullet's
   std::array<CoordinateRows, 2> sides;
-  Vector<double, 6> held;    ///< J of the parts no impulse changes
+  Vector<double, 6> held;    ///< J of the parts that no impulse changes
   Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
-  Index number = -1;         ///< among the problem's blocks; −1: not yet one of them
+  Index number = -1;         ///< index of its block in the problem; −1: not yet added
 };
 
-/// The joints of one group: rows from getInfo2, impulses and feedback back.
+/// The joints of one group: reads rows from getInfo2, and writes impulses and feedback.
 class BulletJoints {
  public:
   /// Reads all enabled joints' rows.
-  /// @note  Cold: allocates beyond the largest group so far.
+  /// @note  Cold: allocates only for a group larger than every group before.
   void read(btTypedConstraint** joints, int count, const btContactSolverInfo& info,
             BulletBodies& bodies) {
     rows_.clear();
@@ -63,7 +63,7 @@ class BulletJoints {
   [[nodiscard]] int refused() const noexcept { return refused_; }
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
-  /// Adds the joints to the problem: v̂ = error and R = cfm W_ii, as Bullet's own solver reads them.
+  /// Adds the joints to the problem: v̂ = error and R = cfm W_ii, as in Bullet's own solver.
   /// @param softness  least R relative to W_ii [-], > 0.
   void add_to(ContactProblem<double>& problem, const BulletBodies& bodies, double softness) {
     for (JointBlock& block : blocks_) {
@@ -85,7 +85,7 @@ class BulletJoints {
       block.number = add_constraint(problem, bodies, block, law);
     }
   }
-  /// Adds a block's rows under any law; bodies without coordinates are left out.
+  /// Adds the rows of a block under any law. Bodies without coordinates are omitted.
   static Index add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
                               const JointBlock& block, const WeightedBlock<double>& law) {
     const std::array<Index, 2> index = {bodies[block.slots[0]].index, bodies[block.slots[1]].index};
@@ -94,8 +94,8 @@ class BulletJoints {
     return problem.add_constraint(index[0], block.sides[0], index[1], block.sides[1], law);
   }
 
-  /// Leaves impulses with the joints: the largest row's as applied impulse, wrenches as feedback;
-  /// a joint with a row at its breaking threshold is switched off.
+  /// Writes impulses to the joints: that of the largest row as applied impulse, wrenches as
+  /// feedback. A joint with a row at its breaking threshold is disabled.
   void write_back(const ContactProblem<double>& problem, const VectorX<double>& impulse,
                   double time_step) const {
     for (const JointBlock& block : blocks_) {
@@ -130,7 +130,8 @@ class BulletJoints {
       rows_.resize(std::size_t(first));
       return;
     }
-    // Locked degrees of freedom can leave a row that no impulse changes: it constrains nothing.
+    // Locked degrees of freedom can make a row that no impulse changes. Such a row constrains
+    // nothing.
     const auto still = [&](const BulletRow& row) { return !moves(row, slots, bodies); };
     rows_.erase(std::remove_if(rows_.begin() + first, rows_.end(), still), rows_.end());
     const int count = int(rows_.size()) - first;
@@ -146,7 +147,7 @@ class BulletJoints {
                std::to_string(row) + ": expected finite numbers and lower <= upper, got others";
     }
   }
-  /// Lets the joint append its rows.
+  /// Calls the joint, which appends its rows.
   /// @return  its damping.
   [[nodiscard]] double read_rows(btTypedConstraint& joint, const btContactSolverInfo& info,
                                  int count) {

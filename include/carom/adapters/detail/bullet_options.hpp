@@ -13,47 +13,49 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What becomes of contacts that close fast and have a restitution.
+/// The treatment of contacts with a restitution and a large closing velocity.
 enum class BulletImpact {
-  propagative,  ///< Pair by pair of bodies, before the step: a cradle's last ball leaves alone.
-  newton,       ///< All at once, within a rigid step: uₙ ≥ e s. Compliant steps have none.
-  none,         ///< Nothing bounces.
+  /// One pair of bodies after another, before the step: only the last ball of a cradle separates.
+  propagative,
+  newton,  ///< All at once, within a rigid step: uₙ ≥ e s. Compliant steps have no restitution.
+  none,    ///< Nothing bounces.
 };
 
-/// How BulletSolver solves.
+/// Options of BulletSolver.
 struct BulletOptions {
-  /// Coulomb's law exactly, or the convex one, under which what slides separates with μ ‖uₜ‖.
+  /// Coulomb's exact law, or the convex law, under which sliding contacts separate with μ ‖uₜ‖.
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether contacts are rigid, which keeps penetrations within what is allowed, or give way by
-  /// the stiffness below. The convex law with contacts that give way is the fastest, a
-  /// few Newton steps on bodies.
+  /// Whether contacts are rigid, which limits penetrations to the permitted value, or compliant
+  /// with the stiffness below. The convex law with compliant contacts is the fastest: a few Newton
+  /// steps on bodies.
   bool rigid = true;
-  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
-  /// a stiffness and damping of their own keep those, rigid or not.
+  /// k [N/m], > 0, of compliant contacts; +∞ is the stiffest spring that the step resolves. Points
+  /// with their own stiffness and damping use those, rigid or not.
   double stiffness = std::numeric_limits<double>::infinity();
-  /// β [-], ≥ 0: contacts that give way are no stiffer than a period of β steps of their own
-  /// bodies. 0 keeps the stiffness, which then must be finite: heavy loads on light bodies need it.
+  /// β [-], ≥ 0: compliant contacts are not stiffer than a spring with a period of β steps of their
+  /// own bodies. 0 disables this limit; the stiffness must then be finite. Heavy loads on light
+  /// bodies need it.
   double near_rigid = 1;
-  /// τ_d [s], ≥ 0: dissipation of contacts that give way.
+  /// τ_d [s], ≥ 0: dissipation of compliant contacts.
   double dissipation_time = 0;
-  /// σ [-], > 0: creep of stick of contacts that give way, as in CompliantContact.
+  /// σ [-], > 0: creep of sticking compliant contacts, as in CompliantContact.
   double relative_slip = 1e-3;
-  /// Natural map error at which to stop [-], > 0. At 1e-6 a heap takes half of the time or less,
-  /// but what slides fast may then lift off by as much, and Bullet forgets its points.
+  /// The solve ends at this natural map error [-], > 0. At 1e-6 a heap needs half of the time or
+  /// less. But fast sliding bodies may then lift off by as much, and Bullet removes their points.
   double tolerance = 1e-9;
   BulletImpact impact = BulletImpact::propagative;
-  /// Most impacts between pairs of bodies in one step, ≥ 0; what then still closes does so without
-  /// bouncing.
+  /// Largest count of impacts between pairs of bodies in one step, ≥ 0. Contacts that still close
+  /// then do so without restitution.
   int impact_limit = 10'000;
-  /// Penetration from which rigid contacts are moved apart [m], > 0, to half of it: by positions
-  /// alone, so that no velocity comes of it. +∞ leaves all penetration as it is.
+  /// Rigid contacts with a larger penetration are separated to half of it [m], > 0: by positions
+  /// only, so that they get no velocity. +∞ leaves all penetrations unchanged.
   double allowed_penetration = 1e-3;
-  /// Least R of joints relative to their inverse mass [-], > 0. Redundant joints share their load
-  /// in proportion to it.
+  /// Least R of joints relative to their inverse mass [-], > 0. It determines how redundant joints
+  /// share their load.
   double joint_softness = 1e-9;
 };
 
-/// What is wrong with the options, or nothing.
+/// The fault of the options; empty if there is none.
 [[nodiscard]] inline Fault check(const BulletOptions& options) {
   const auto positive = [](const char* name, double x) {
     return x > 0 ? Fault{} : detail::fault(name, "a number > 0", x);
@@ -78,22 +80,22 @@ struct BulletOptions {
   return positive("allowed penetration", options.allowed_penetration);
 }
 
-/// What happened in the last step of the world, over all its groups of bodies.
+/// Report of the last step of the world, over all its groups of bodies.
 struct BulletReport {
-  SolveStatus status = SolveStatus::converged;  ///< The worst of all groups.
+  SolveStatus status = SolveStatus::converged;  ///< The worst status of all groups.
   int groups = 0;
-  int contacts = 0;    ///< Contact points that took part.
-  int joint_rows = 0;  ///< Rows of joints that took part.
+  int contacts = 0;    ///< Count of contact points.
+  int joint_rows = 0;  ///< Count of joint rows.
   int iterations = 0;
-  double residual = 0;       ///< The worst natural map error [-].
-  int impacts = 0;           ///< Impacts between pairs of bodies.
-  double impact_energy = 0;  ///< What they added to the kinetic energy [J]: at most round-off,
-                             ///< seen from kinematic bodies.
-  bool impacts_cut = false;  ///< Whether impact_limit was met.
-  int projections = 0;       ///< Groups moved out of penetration.
-  double penetration = 0;    ///< The deepest one found [m].
-  int refused = 0;           ///< Bodies, points and joints left out for numbers that make no sense.
-  std::string fault;         ///< The first of them: which, expected and got.
+  double residual = 0;  ///< The largest natural map error [-].
+  int impacts = 0;      ///< Count of impacts between pairs of bodies.
+  /// Kinetic energy gained in them [J]: at most round-off, in the frame of kinematic bodies.
+  double impact_energy = 0;
+  bool impacts_cut = false;  ///< Whether impact_limit was reached.
+  int projections = 0;       ///< Count of groups moved out of penetration.
+  double penetration = 0;    ///< The deepest penetration [m].
+  int refused = 0;    ///< Count of bodies, points and joints omitted because of invalid numbers.
+  std::string fault;  ///< The first of them: its name, the expected and the actual value.
 
   [[nodiscard]] bool converged() const noexcept {
     return status == SolveStatus::converged && refused == 0;

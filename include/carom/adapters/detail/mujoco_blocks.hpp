@@ -16,8 +16,8 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-// What MuJoCo's structures call by other names from version to version. The structures are template
-// parameters, so that each version is asked for the members it has.
+// Members of MuJoCo's structures whose names depend on the version. The structures are template
+// parameters, so that for each version only its members are used.
 
 /// All numbers of the inertia matrix of the last step.
 template <typename Model, typename Data>
@@ -30,8 +30,8 @@ template <typename Model, typename Data>
   }
 }
 
-/// Calls visit(other, number) for the entries of a row of the inertia matrix up to its diagonal;
-/// those that it does not visit are zero.
+/// Calls visit(other, number) for the entries of a row of the inertia matrix up to its diagonal.
+/// Entries that it does not visit are zero.
 template <typename Model, typename Data, typename Visit>
 void for_each_inertia(const Model& model, const Data& data, int dof, const Visit& visit) noexcept {
   if constexpr (requires { data.qM; }) {
@@ -45,7 +45,7 @@ void for_each_inertia(const Model& model, const Data& data, int dof, const Visit
   }
 }
 
-/// What MuJoCo takes for J M⁻¹ Jᵀ of a row [1/kg].
+/// MuJoCo's approximation of J M⁻¹ Jᵀ of a row [1/kg].
 template <typename Data>
 [[nodiscard]] mjtNum inverse_mass_of(const Data& data, int row) noexcept {
   if constexpr (requires { data.efc_diagApprox; }) {
@@ -55,7 +55,7 @@ template <typename Data>
   }
 }
 
-/// Says how many iterations the solver took, where it is one for all islands.
+/// Stores the iteration count of the solver, if it is one number for all islands.
 template <typename Data>
 void write_iterations(Data& data, int count) noexcept {
   if constexpr (requires { data.solver_iter; }) {
@@ -65,7 +65,7 @@ void write_iterations(Data& data, int count) noexcept {
   }
 }
 
-/// Calls visit(column, entry) for the entries of a row of MuJoCo's J that are not zero, kept dense
+/// Calls visit(column, entry) for the nonzero entries of a row of MuJoCo's J, which is stored dense
 /// or sparse.
 template <typename Visit>
 void visit_mujoco_row(const mjModel& model, const mjData& data, int row, const Visit& visit) {
@@ -82,26 +82,26 @@ void visit_mujoco_row(const mjModel& model, const mjData& data, int row, const V
   }
 }
 
-/// Rows of MuJoCo's that belong together: a contact, an equality, one row of anything else.
+/// MuJoCo's rows that form one block: a contact, an equality, or one row of anything else.
 struct MujocoBlock {
   static constexpr int none = -1;
 
   int type;             ///< mjtConstraint
   int id;               ///< of the contact, the equality, the joint ...
   int first_row, rows;  ///< in MuJoCo's arrays
-  int bodies[2];        ///< groups of trees, ascending; none where there are fewer
+  int bodies[2];        ///< groups of trees, ascending; `none` if there are fewer
 };
 
-/// The blocks of a step, and the trees of joints they join.
+/// The blocks of a step, and the kinematic trees that they join.
 ///
-/// A tree of joints is what MuJoCo's M couples; it is one body of the problem. Where one block
-/// joins more than two trees, as a tendon may, these trees are one body.
+/// A kinematic tree is a set of joints that MuJoCo's M couples; it is one body of the problem. If
+/// one block joins more than two trees, as a tendon may, these trees are one body.
 class MujocoBlocks {
  public:
   static constexpr int none = MujocoBlock::none;
 
-  /// Reads who is joined with whom.
-  /// @note  Allocates beyond the largest step so far.
+  /// Reads which trees are joined.
+  /// @note  Allocates only for a step larger than every step before.
   void read(const mjModel& model, const mjData& data) {
     find_trees(model);
     find_blocks(data);
@@ -113,9 +113,9 @@ class MujocoBlocks {
 
   [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] Index body_count() const noexcept { return starts_.size() - 1; }
-  /// Body of a degree of freedom; none where no block acts on it.
+  /// Body of a degree of freedom; `none` if no block acts on it.
   [[nodiscard]] int body_of(int dof) const noexcept { return body_of_[dof]; }
-  /// Where a degree of freedom is among its body's.
+  /// Place of a degree of freedom in its body.
   [[nodiscard]] int place_of(int dof) const noexcept { return place_of_[dof]; }
   /// Degrees of freedom of a body, ascending.
   [[nodiscard]] int size_of(Index body) const noexcept { return starts_[body + 1] - starts_[body]; }
@@ -155,7 +155,7 @@ class MujocoBlocks {
     while (leader_[tree] != tree) tree = leader_[tree] = leader_[leader_[tree]];
     return tree;
   }
-  /// Joins all trees of a block that has more than two.
+  /// Joins all trees of a block with more than two trees.
   void merge_trees(const mjModel& model, const mjData& data, const MujocoBlock& block) {
     std::array<int, 2> seen{none, none};
     bool many = false;
@@ -200,7 +200,7 @@ class MujocoBlocks {
       std::swap(block.bodies[0], block.bodies[1]);
     }
   }
-  /// Leaves out bodies that no block touches, and lists the others' degrees of freedom.
+  /// Removes bodies that no block touches, and lists the degrees of freedom of the others.
   void drop_idle_bodies(const mjModel& model) {
     number_.assign(body_count_, none);
     for (const MujocoBlock& block : blocks_) {

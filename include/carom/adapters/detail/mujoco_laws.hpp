@@ -14,34 +14,35 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// How many of MuJoCo's rows one block has at most: a pyramid of five dimensions of friction.
+/// Largest count of MuJoCo's rows in one block: a pyramid with five dimensions of friction.
 inline constexpr int mujoco_row_limit = 10;
 
-/// A law of zero to six rows, each a combination of the rows of a block: J = C J_b, so that the
-/// block's forces are f_b = Cᵀ γ/δt. Cones are round, of μ = 1, in rows scaled by MuJoCo's μ_i:
-/// ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
+/// A law of zero to six rows. Each row is a combination of the rows of a block: J = C J_b, so that
+/// the forces of the block are f_b = Cᵀ γ/δt. Cones are circular with μ = 1, in rows scaled by
+/// MuJoCo's μ_i: ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
 struct MujocoRowLaw {
   WeightedBlock<double> law;
   Eigen::Matrix<double, 6, mujoco_row_limit> combination;  ///< C; zero beyond the law's rows
-  Index block;                                             ///< among the step's
-  Index number;                                            ///< among the problem's blocks
-  bool solvable;  ///< False where a normal that moves nothing bounds friction.
+  Index block;                                             ///< index in the step
+  Index number;                                            ///< index in the problem
+  bool solvable;  ///< False if friction is bounded by a normal that moves nothing.
 
   [[nodiscard]] int rows() const noexcept { return law.set.rows; }
-  /// The normal's row; that of a law without friction is 0.
+  /// The row of the normal; for a law without friction it is 0.
   [[nodiscard]] int normal() const noexcept { return std::max(normal_row(law.set.shape), 0); }
 };
 
 /// Writes the laws of blocks.
 ///
-/// MuJoCo's own law is the convex one: with v̂ = J v + δt a_ref and R = efc_R, rows of equalities
-/// are free, friction loss is a box, limits and facets of pyramids are half lines, and an elliptic
-/// contact is a cone whose μ_i² R_i agree, which makes it round in scaled rows.
+/// MuJoCo's own law is the convex one with v̂ = J v + δt a_ref and R = efc_R. Rows of equalities
+/// are free, friction loss is a box, limits and facets of pyramids are half lines. An elliptic
+/// contact is a cone with equal μ_i² R_i, which is circular in scaled rows.
 class MujocoLawWriter {
  public:
   using Rows = RowNumbers<double>;
 
-  /// @param from_now  whether the problem's velocities are counted from v now: v̂ is, too.
+  /// @param from_now  whether the velocities of the problem, and also v̂, are relative to v before
+  ///                  the step.
   MujocoLawWriter(const mjModel& model, const mjData& data, bool from_now) noexcept
       : model_(&model), data_(&data), step_(model.opt.timestep), from_now_(from_now) {}
 
@@ -61,8 +62,8 @@ class MujocoLawWriter {
     result.solvable = result.solvable || result.law.set.shape == ImpulseShape::friction;
   }
 
-  /// MuJoCo's law of up to six rows of any other block, those from `offset` on; rows of zeros are
-  /// left out.
+  /// MuJoCo's law of up to six rows of any other block, starting at `offset`. Rows of zeros are
+  /// omitted.
   void write_rows(const MujocoBlock& block, int offset, MujocoRowLaw& result) const {
     clear(result);
     const double infinity = std::numeric_limits<double>::infinity();
@@ -82,10 +83,10 @@ class MujocoLawWriter {
     result.law.bias_velocity = bias_of(block, result);
   }
 
-  /// Coulomb's cone of a contact, whichever rows MuJoCo has made of it.
-  /// @param soft        whether the normal has MuJoCo's R and a_ref; else the gap at the step's end
-  ///                    is not negative.
-  /// @param correction  share of a penetration that one step takes out where the normal is rigid.
+  /// Coulomb's cone of a contact, for any form of MuJoCo's rows.
+  /// @param soft        whether the normal has MuJoCo's R and a_ref; otherwise the gap at the end
+  ///                    of the step is ≥ 0.
+  /// @param correction  share of a penetration that one step removes if the normal is rigid.
   void write_coulomb(const MujocoBlock& block, bool soft, double correction,
                      MujocoRowLaw& result) const {
     clear(result);
@@ -103,9 +104,9 @@ class MujocoLawWriter {
   }
 
  private:
-  /// R of rows that must not give way visibly, relative to their inverse mass [-].
+  /// R of rows that must not yield visibly, relative to their inverse mass [-].
   static constexpr double rigid_weight = 1e-12;
-  /// Rows of J whose entries are below this share of the block's largest are zeros but for
+  /// Rows of J whose entries are below this share of the block's largest entry are zero up to
   /// rounding [-].
   static constexpr double rounding_share = 1e-13;
 
@@ -125,8 +126,8 @@ class MujocoLawWriter {
                      [&](int, mjtNum x) { largest = std::max(largest, std::abs(x)); });
     return largest;
   }
-  /// Largest entry of half the sum of two facets' rows, or of half the difference: they have the
-  /// same columns.
+  /// Largest entry of half the sum, or of half the difference, of the rows of two facets. Both rows
+  /// have the same columns.
   [[nodiscard]] double largest_of_pair(int row, double sign) const noexcept {
     const bool sparse = mj_isSparse(model_) != 0;
     const Index width = sparse ? data_->efc_J_rownnz[row] : model_->nv;
@@ -149,7 +150,7 @@ class MujocoLawWriter {
     return mu * largest_entry(block.first_row + 1 + i);
   }
 
-  /// C, and the set: the normal, and around it the rows of friction that move something.
+  /// Writes C and the set: the normal, and the friction rows that move a body.
   void write_cone(const MujocoBlock& block, MujocoRowLaw& result) const {
     const int frictions = block.rows == 1 ? 0 : data_->contact[block.id].dim - 1;
     const double normal = largest_of(block, -1);
@@ -167,7 +168,8 @@ class MujocoLawWriter {
     static constexpr std::array<int, 5> planar{0}, space{0, 1, 3, 4, 5};
     for (int k = 0; k < count; ++k) {
       const int row = count == 1 ? planar[0] : space[std::size_t(k)];
-      // Four rows of friction fill the five of a cone with one of them twice, each with half.
+      // Four friction rows are placed in the five rows of a cone: one of them appears twice, each
+      // time with half.
       const bool twice = count == 4 && k == 3;
       const double share = twice ? std::sqrt(0.5) : 1;
       add_row(block, rubbing[std::size_t(k)], share, row, result);
@@ -182,7 +184,7 @@ class MujocoLawWriter {
                                                 : ImpulseShape::ellipsoidal_rolling;
     return cone_impulses<double>(shape, Eigen::Vector3d::Ones());
   }
-  /// A row of C that gives μ_i J_i, or Jₙ for i = −1: facets are Jₙ ± μ_i J_i.
+  /// Writes a row of C for μ_i J_i, or for Jₙ if i = −1: facets are Jₙ ± μ_i J_i.
   void add_row(const MujocoBlock& block, int i, double share, int row,
                MujocoRowLaw& result) const noexcept {
     if (!is_pyramid(block)) {
@@ -194,7 +196,7 @@ class MujocoLawWriter {
     result.combination(row, facet + 1) = i < 0 ? share / 2 : -share / 2;
   }
 
-  /// v̂ of the law's rows by MuJoCo's a_ref.
+  /// v̂ of the rows of the law from MuJoCo's a_ref.
   [[nodiscard]] Rows bias_of(const MujocoBlock& block, const MujocoRowLaw& result) const noexcept {
     Rows bias = Rows::Zero();
     for (int k = 0; k < block.rows; ++k) {
@@ -204,8 +206,8 @@ class MujocoLawWriter {
     }
     return bias;
   }
-  /// Rₙ of MuJoCo's elliptic cone, also where the rows are facets: their common R is 2 μ² Rₙ with
-  /// the regularized cone's μ and the Rₙ of a facet, 1 + μ₁² times that of the normal.
+  /// Rₙ of MuJoCo's elliptic cone, also if the rows are facets. Their common R is 2 μ² Rₙ, with the
+  /// μ of the regularized cone and the Rₙ of a facet, which is 1 + μ₁² times that of the normal.
   [[nodiscard]] double soft_normal(const MujocoBlock& block,
                                    const mjContact& contact) const noexcept {
     const double given = data_->efc_R[block.first_row];

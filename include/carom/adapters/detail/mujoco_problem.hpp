@@ -12,25 +12,26 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// By which law a step of MuJoCo is solved.
+/// The law in which a step of MuJoCo is solved.
 struct MujocoTerms {
-  bool coulomb;       ///< else MuJoCo's own law
-  bool soft_normal;   ///< of Coulomb's law: normals with MuJoCo's R and a_ref
-  double correction;  ///< of Coulomb's law with rigid normals [-]
+  bool coulomb;       ///< otherwise MuJoCo's own law
+  bool soft_normal;   ///< for Coulomb's law: normals with MuJoCo's R and a_ref
+  double correction;  ///< for Coulomb's law with rigid normals [-]
 };
 
-/// A ContactProblem for the instant that mjData holds, and the way back.
+/// A ContactProblem for the instant in mjData, and the conversion of its answer.
 ///
-/// Under MuJoCo's law velocities are counted from v now, so that they are δt a and nothing cancels:
-/// A = M, v* = δt a_smooth, v̂ = δt a_ref. Under Coulomb's they are those that MuJoCo's Euler step
-/// ends with: A = M + δt D with the joints' damping D, A (v* − v) = δt f_smooth.
+/// Under MuJoCo's law velocities are relative to v before the step, so that they are δt a without
+/// cancellation: A = M, v* = δt a_smooth, v̂ = δt a_ref. Under Coulomb's law they are those at the
+/// end of MuJoCo's Euler step: A = M + δt D with the damping D of the joints, A (v* − v) = δt
+/// f_smooth.
 class MujocoProblem {
  public:
   /// Writes the problem.
-  /// @pre   Positions, velocities, constraints and smooth forces are in place, all finite, and M is
+  /// @pre   Positions, velocities, constraints and smooth forces are computed and finite, and M is
   ///        positive definite.
-  /// @return  false where a law cannot be posed: friction bounded by a normal that moves nothing.
-  /// @note  Allocates beyond the largest step so far.
+  /// @return  false if a law cannot be stated: friction bounded by a normal that moves nothing.
+  /// @note  Allocates only for a step larger than every step before.
   bool write(const mjModel& model, const mjData& data, const MujocoTerms& terms) {
     blocks_.read(model, data);
     problem_.reset(model.opt.timestep);
@@ -46,23 +47,23 @@ class MujocoProblem {
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
   [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_.blocks(); }
   [[nodiscard]] const Sequence<MujocoRowLaw>& laws() const noexcept { return laws_; }
-  /// Where the impulses of a law begin among the problem's.
+  /// Start of the impulses of a law in the problem's impulses.
   [[nodiscard]] Index first_impulse(const MujocoRowLaw& law) const noexcept {
     return problem_.first_row(law.number);
   }
 
-  /// The problem's velocities out of numbers per degree of freedom, times a factor.
+  /// The velocities of the problem from numbers per degree of freedom, times a factor.
   void gather(const mjModel& model, const mjtNum* given, double factor,
               VectorX<double>& velocity) const noexcept {
     for_each_dof(model, [&](int dof, Index at) { velocity(at) = factor * given[dof]; });
   }
-  /// Numbers per degree of freedom out of the problem's velocities, times a factor, where the
-  /// problem has them.
+  /// Numbers per degree of freedom from the velocities of the problem, times a factor, for the
+  /// degrees of freedom in the problem.
   void scatter(const mjModel& model, const VectorX<double>& velocity, double factor,
                mjtNum* result) const noexcept {
     for_each_dof(model, [&](int dof, Index at) { result[dof] = factor * velocity(at); });
   }
-  /// MuJoCo's forces by rows, f = Cᵀ γ/δt; zero where no law was posed.
+  /// MuJoCo's forces by rows, f = Cᵀ γ/δt; zero for rows without a law.
   void write_forces(const mjData& data, const VectorX<double>& impulse,
                     mjtNum* force) const noexcept {
     std::fill_n(force, data.nefc, 0.0);
@@ -184,12 +185,12 @@ class MujocoProblem {
   Growing<VectorX<double>> free_;
 };
 
-/// Impulses of the step before, found again by the geometries or items between which they acted:
-/// the warm start of solvers in impulses.
+/// Impulses of the step before, identified by the geometries or items between which they acted.
+/// They are the warm start of solvers in impulses.
 class MujocoMemory {
  public:
-  /// Keeps a step's impulses.
-  /// @note  Allocates beyond the largest step so far.
+  /// Stores the impulses of a step.
+  /// @note  Allocates only for a step larger than every step before.
   void keep(const mjData& data, const MujocoProblem& posed, const VectorX<double>& impulse) {
     const Sequence<MujocoRowLaw>& laws = posed.laws();
     kept_.resize(laws.size());
@@ -200,14 +201,14 @@ class MujocoMemory {
     }
   }
 
-  /// Writes what is known of a step's impulses, zero elsewhere.
+  /// Writes the known impulses of a step, and zero for the others.
   /// @param impulse  of the problem's size.
-  /// @return  whether any of them is known.
+  /// @return  whether any impulse is known.
   [[nodiscard]] bool recall(const mjData& data, const MujocoProblem& posed,
                             VectorX<double>& impulse) const noexcept {
     impulse.setZero();
     bool known = false;
-    Index next = 0;  // the order seldom changes, so the search goes on behind the last one found
+    Index next = 0;  // the order seldom changes, so the search continues after the last one found
     for (const MujocoRowLaw& law : posed.laws()) {
       const Key key = key_of(data, posed, law);
       for (Index tried = 0; tried < kept_.size(); ++tried) {
@@ -225,7 +226,7 @@ class MujocoMemory {
 
  private:
   struct Key {
-    int type, first, second;  ///< geometries of a contact; else the number of its item
+    int type, first, second;  ///< geometries of a contact; otherwise the number of its item
     int shape, rows;
     bool operator==(const Key&) const = default;
   };

@@ -24,30 +24,32 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A point where a frame of a Pinocchio model touches the world, or another frame.
+/// A contact point of a frame of a Pinocchio model with the world, or with another frame.
 ///
 /// Several points of one frame are several contacts: a foot may have four.
 struct PinocchioContact {
-  pinocchio::FrameIndex frame = 0;  ///< Whose side the normal points to, < model.nframes.
-  pinocchio::FrameIndex other = 0;  ///< Where the normal begins; 0 is the world.
+  /// Frame on the side to which the normal points, < model.nframes.
+  pinocchio::FrameIndex frame = 0;
+  pinocchio::FrameIndex other = 0;  ///< Frame at the start of the normal; 0 is the world.
   Eigen::Vector3d normal{0, 0, 1};  ///< n in the world's axes [-], of any length > 0.
   double gap = 0;                   ///< ϕ [m] at the start of the step; negative in penetration.
   double friction = 0;              ///< μ [-], ≥ 0.
   double restitution = 0;           ///< e [-], in [0, 1], Newton's.
-  double correction = 0;            ///< Share of a penetration that a step takes out, in [0, 1].
-  std::optional<Eigen::Vector3d> point{};  ///< In the world [m]; without it, the frame's origin.
+  double correction = 0;            ///< Share of a penetration that a step removes, in [0, 1].
+  /// World coordinates [m]; by default the frame's origin.
+  std::optional<Eigen::Vector3d> point{};
 };
 
 /// Configuration and velocity of a Pinocchio model.
 struct PinocchioState {
   VectorX<double> configuration;  ///< q, model.nq, with unit quaternions.
-  VectorX<double> velocity;       ///< v, model.nv [m/s, rad/s], as Pinocchio has it.
+  VectorX<double> velocity;       ///< v, model.nv [m/s, rad/s], in Pinocchio's convention.
 };
 
-/// Forces of the joints, linear in what the step changes: τ − δt K v⁺ − D (v⁺ − v).
+/// Forces of the joints, linear in the change of velocity: τ − δt K v⁺ − D (v⁺ − v).
 ///
-/// A servo with gains K and D is stable at any step when it is given with both, and with its
-/// τ = K (q_d − q) − D v at the start of the step. What is empty counts as zeros.
+/// A servo with gains K and D is stable for any step if both are given, together with τ = K
+/// (q_d − q) − D v at the start of the step. Empty vectors count as zero.
 struct PinocchioEffort {
   VectorX<double> torque;     ///< τ, model.nv [N, N·m].
   VectorX<double> stiffness;  ///< Diagonal of K, model.nv [N/m, N·m], ≥ 0.
@@ -56,7 +58,7 @@ struct PinocchioEffort {
 
 namespace detail {
 
-/// What is wrong with the numbers of one vector, or nothing.
+/// The fault of the numbers of one vector; empty if there is none.
 [[nodiscard]] inline Fault pinocchio_vector_fault(const std::string& item,
                                                   const VectorX<double>& numbers, Index size,
                                                   bool nonnegative) {
@@ -70,7 +72,7 @@ namespace detail {
   return {};
 }
 
-/// A contact's law, the speed of approach still zero.
+/// The law of a contact. The approach velocity is still zero.
 [[nodiscard]] inline RigidContact<double> law_of(const PinocchioContact& contact) noexcept {
   return {.gap = contact.gap,
           .friction = contact.friction,
@@ -78,7 +80,7 @@ namespace detail {
           .correction = contact.correction};
 }
 
-/// What is wrong with a contact, or nothing. A sentence is composed where something is wrong.
+/// The fault of a contact; empty if there is none. A sentence is composed only if there is a fault.
 [[nodiscard]] inline Fault pinocchio_contact_fault(const pinocchio::Model& model, Index number,
                                                    const PinocchioContact& contact) {
   const auto item = [number](const char* part) {
@@ -105,13 +107,13 @@ namespace detail {
   return law_fault(item(""), law_of(contact));
 }
 
-/// The trees of joints of a Pinocchio model: what its mass matrix couples. Each begins at a joint
-/// on the universe.
+/// The kinematic trees of a Pinocchio model, which its mass matrix couples. Each one begins at a
+/// joint on the universe.
 class PinocchioTrees {
  public:
   static constexpr int none = -1;
 
-  /// @note  Allocates beyond the largest model so far.
+  /// @note  Allocates only for a model larger than every model before.
   void read(const pinocchio::Model& model) {
     const Index joints = Index(model.njoints);
     tree_of_.assign(joints, none);
@@ -138,24 +140,25 @@ class PinocchioTrees {
   }
 
   [[nodiscard]] int count() const noexcept { return int(starts_.size()) - 1; }
-  /// Tree of a joint; none of the universe.
+  /// Tree of a joint; `none` for the universe.
   [[nodiscard]] int of_joint(pinocchio::JointIndex joint) const noexcept {
     return tree_of_[Index(joint)];
   }
   [[nodiscard]] int size(int tree) const noexcept { return starts_[tree + 1] - starts_[tree]; }
-  /// A tree's degree of freedom among the model's.
+  /// Index in the model of a degree of freedom of a tree.
   [[nodiscard]] int dof(int tree, int place) const noexcept { return dofs_[starts_[tree] + place]; }
-  /// Where a degree of freedom is among its tree's.
+  /// Place of a degree of freedom in its tree.
   [[nodiscard]] int place(int dof) const noexcept { return place_of_[dof]; }
 
  private:
   Sequence<int> tree_of_, dofs_, place_of_, starts_;
 };
 
-/// A ContactProblem for a state of a Pinocchio model, and the way back.
+/// A ContactProblem for a state of a Pinocchio model, and the conversion of its answer.
 class PinocchioProblem {
  public:
-  /// What write() would object to, or nothing, except for the time step and the mass matrix.
+  /// The fault for which write() would throw; empty if there is none. The time step and the mass
+  /// matrix are not checked.
   [[nodiscard]] static Fault check(const pinocchio::Model& model, const pinocchio::Data& data,
                                    const PinocchioState& state, const PinocchioEffort& effort,
                                    std::span<const PinocchioContact> contacts) {
@@ -185,8 +188,10 @@ class PinocchioProblem {
     return found;
   }
 
-  /// Writes the problem. Of data, M, J, oMi and nle are used and left for the state.
-  /// @note  Cold: throws std::invalid_argument; allocates beyond the largest step so far.
+  /// Writes the problem. M, J, oMi and nle of data are computed; afterwards they are those of the
+  /// state.
+  /// @note  Cold: throws std::invalid_argument; allocates only for a step larger than every step
+  ///        before.
   void write(const pinocchio::Model& model, pinocchio::Data& data, const PinocchioState& state,
              const PinocchioEffort& effort, std::span<const PinocchioContact> contacts,
              double time_step) {
@@ -214,8 +219,8 @@ class PinocchioProblem {
   }
 
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
-  /// Writes the model's velocities: those of the problem, and the free ones of trees that nothing
-  /// touches.
+  /// Writes the model's velocities: those of the problem, and the free velocities of trees without
+  /// contact.
   void scatter(const VectorX<double>& of_problem, VectorX<double>& velocity) const noexcept {
     velocity = free_;
     for (int tree = 0; tree < trees_.count(); ++tree) {
@@ -226,11 +231,11 @@ class PinocchioProblem {
       }
     }
   }
-  /// Axes of a contact by rows, (t₁, t₂, n) in the world's.
+  /// Axes of a contact by rows, (t₁, t₂, n) in world axes.
   [[nodiscard]] const Eigen::Matrix3d& axes(Index contact) const noexcept {
     return points_[contact].axes;
   }
-  /// Where a contact is [m], in the world.
+  /// Position of a contact [m], in the world.
   [[nodiscard]] const Eigen::Vector3d& point(Index contact) const noexcept {
     return points_[contact].place;
   }
@@ -314,7 +319,7 @@ class PinocchioProblem {
     }
   }
 
-  /// Adds the velocity of the last point, moved with a joint, to the rows of its tree.
+  /// Adds the velocity of the last point, which moves with a joint, to the rows of its tree.
   void add_motion(const pinocchio::Model& model, const pinocchio::Data& data,
                   const VectorX<double>& velocity, pinocchio::JointIndex joint, double sign,
                   Growing<MatrixX<double>>& side) noexcept {
@@ -333,7 +338,7 @@ class PinocchioProblem {
 
   PinocchioTrees trees_;
   ContactProblem<double> problem_{1.0};
-  Sequence<int> body_of_;  ///< of each tree; none where nothing touches it
+  Sequence<int> body_of_;  ///< of each tree; `none` for trees without contact
   Sequence<Point> points_;
   Growing<MatrixX<double>> mass_, factor_, sides_[2];
   Growing<VectorX<double>> change_, free_;
