@@ -106,7 +106,7 @@ class PetscCertifier {
     Balance result{{}, total<1>({gross})[0]};
     for (Index b = 0; b < problem_.own_count(); ++b) {
       const auto [start, size] = local_.body(b);
-      result.sums.see(b, size, whitened_.data() + start, free.data() + start,
+      result.sums.add(b, size, whitened_.data() + start, free.data() + start,
                       pushed_.data() + start);
     }
     result.sums.add_up([this](const auto& numbers) { return this->total(numbers); });

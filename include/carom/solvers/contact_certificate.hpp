@@ -6,6 +6,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include "carom/contact/dual.hpp"
@@ -109,25 +110,24 @@ void raise_by_rounding(const JudgedAnswer<Scalar>& answer, const VectorX<Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify_finite(const JudgedAnswer<Scalar>& answer) {
   VectorX<Scalar> own, close;
-  const PartsSeen<Scalar> seen = see_impulses(answer, own);
-  if (seen.not_finite.number >= 0) return make_void_certificate<Scalar>(seen.not_finite.number);
-  const auto [of_pair, of_velocity] = see_balances(answer, own, close);
+  const PartSums<Scalar> sums = sum_impulses(answer, own);
+  if (sums.not_finite.number >= 0) return make_void_certificate<Scalar>(sums.not_finite.number);
+  const auto [of_pair, of_velocity] = sum_balances(answer, own, close);
 
   ContactCertificate<Scalar> certificate;
-  certificate.residual = of_pair.relative(seen.given_gross);
+  certificate.residual = of_pair.relative(sums.given_gross);
   certificate.residual_body = of_pair.worst();
-  certificate.velocity_residual = of_velocity.relative(seen.own_gross);
+  certificate.velocity_residual = of_velocity.relative(sums.own_gross);
   certificate.velocity_residual_body = of_velocity.worst();
   certificate.velocity_error_bound = of_velocity.norm();
-  certificate.duality_gap = of_pair.norm() * of_pair.norm() / 2 + seen.gap_sum;
-  certificate.duality_gap_block = seen.gap.owner();
-  certificate.cone_violation = seen.violation.value();
-  certificate.cone_violation_block = seen.violation.owner();
-  if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
-  certificate.complementarity_block = seen.work.owner();
-  const NaturalMapSeen<Scalar> map = see_natural_map(answer, close);
-  certificate.natural_map_error = map.error;
-  certificate.worst_block = map.worst_block;
+  certificate.duality_gap = of_pair.norm() * of_pair.norm() / 2 + sums.gap_sum;
+  certificate.duality_gap_block = sums.gap.owner();
+  certificate.cone_violation = sums.violation.value();
+  certificate.cone_violation_block = sums.violation.owner();
+  if (sums.work.owner() >= 0) certificate.complementarity = sums.work.value();
+  certificate.complementarity_block = sums.work.owner();
+  std::tie(certificate.natural_map_error, certificate.worst_block) =
+      natural_map_error(answer, close);
   raise_by_rounding(answer, close, certificate);
   for (Scalar* measure : measures_of(certificate)) {
     if (!is_finite(*measure)) *measure = std::numeric_limits<Scalar>::infinity();
@@ -158,12 +158,12 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (!all_finite(velocity.data(), velocity.size())) return make_void_certificate<Scalar>(-1);
   VectorX<Scalar> impulse(problem.impulse_count());
-  const auto see = [&](const BlockView<Scalar>& block, FirstSeen& not_finite) {
+  const auto add = [&](const BlockView<Scalar>& block, FirstIndex& not_finite) {
     const RowNumbers<Scalar> y = block.trial(block.velocity(velocity));
-    if (!all_finite(y.data(), y.size())) return not_finite.see(block.number());
+    if (!all_finite(y.data(), y.size())) return not_finite.add(block.number());
     block.write(block.nearest(y), impulse);
   };
-  const Index owner = sum_over_blocks(problem, ranges, FirstSeen(), see).number;
+  const Index owner = sum_over_blocks(problem, ranges, FirstIndex(), add).number;
   if (owner >= 0) return make_void_certificate<Scalar>(owner);
   return certify_pair(problem, velocity, impulse, ranges);
 }

@@ -332,7 +332,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
   for (Index k = 0; k < impulse_islands_.count(); ++k) {
     const auto outcome = impulse_islands_.solve(
         problem, k, impulse, {tolerance, options_.sweeps, limits_}, island_limits());
-    sums.add(outcome.sums);
+    sums += outcome.sums;
     add(outcome, report);
   }
   detail::conclude(impulse_islands_.yardstick(), sums, options_.tolerance, report);

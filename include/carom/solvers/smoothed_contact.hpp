@@ -16,7 +16,7 @@ namespace detail {
 
 /// Constants of SmoothedContact.
 struct SmoothedContactTuning {
-  /// Factor by which the start is moved inside of the cones, as IslandLawTuning::margins.
+  /// How far the start is moved into the cones, as IslandLawTuning::margins.
   static constexpr double margin = 30;
   /// Most systems of an island: each reduces the products to a tenth at best, some more converge.
   static constexpr int systems = 100;

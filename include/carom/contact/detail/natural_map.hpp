@@ -107,15 +107,24 @@ struct YardstickSums {
   Scalar load_squared = 0;  ///< ‖q‖², q = J v* − v̂
   Scalar rows = 0;
 
-  /// @param moved  J v* of a block's rows.
+  YardstickSums& operator+=(const YardstickSums& other) noexcept {
+    diagonal += other.diagonal;
+    load_squared += other.load_squared;
+    rows += other.rows;
+    return *this;
+  }
+  /// @param moved     J v* of a block's rows.
+  /// @param softened  whether rigid blocks count with the R that they have for solvers that need
+  ///                  one.
   /// @return  the sum of the diagonal of its own W [1/kg].
   template <typename Block>
-  Scalar add(const Block& block, const typename Block::Rows& moved) noexcept {
+  Scalar add(const Block& block, const typename Block::Rows& moved,
+             bool softened = false) noexcept {
     const auto softness = block.regularization();
     for (int r = 0; r < block.rows(); ++r) {
       const Scalar load = moved(r) - block.bias_velocity()(r);
       load_squared += load * load;
-      if (!block.law().rigid) diagonal += softness(r);
+      if (softened || !block.law().rigid) diagonal += softness(r);
     }
     const Scalar trace = block.own_trace();
     diagonal += trace;
@@ -135,18 +144,22 @@ struct MapSums {
   Scalar impulses = 0;    ///< ‖γ‖² [N²·s²]
   Scalar velocities = 0;  ///< ‖u‖² [m²/s²]
 
-  void add(const MapSums& other) noexcept {
+  MapSums& operator+=(const MapSums& other) noexcept {
     map += other.map;
     impulses += other.impulses;
     velocities += other.velocities;
+    return *this;
   }
-  /// Adds a block's part.
+  /// Adds a block's part. @return  its part of the map.
   template <typename Set, typename Rows>
-  void add(const Yardstick<Scalar>& yardstick, const Set& set, const Rows& impulse,
-           const Rows& velocity) noexcept {
-    map += natural_map_squared(yardstick.law, set, impulse, velocity, yardstick.inverse_mass);
+  Scalar add(const Yardstick<Scalar>& yardstick, const Set& set, const Rows& impulse,
+             const Rows& velocity) noexcept {
+    const Scalar part =
+        natural_map_squared(yardstick.law, set, impulse, velocity, yardstick.inverse_mass);
+    map += part;
     impulses += dot(impulse.data(), impulse.data(), impulse.size());
     velocities += dot(velocity.data(), velocity.data(), velocity.size());
+    return part;
   }
   /// The natural map error by a yardstick [-]; infinite where a number is not finite.
   [[nodiscard]] Scalar error(const Yardstick<Scalar>& yardstick) const noexcept {

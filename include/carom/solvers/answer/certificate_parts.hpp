@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "carom/contact/detail/body_touches.hpp"
 #include "carom/contact/detail/checked_bodies.hpp"
@@ -24,14 +25,14 @@ template <RealScalar Scalar>
 class LargestPart {
  public:
   explicit LargestPart(const Scalar& least) noexcept : value_(least) {}
-  void see(const Scalar& part, Index owner) noexcept {
+  void add(const Scalar& part, Index owner) noexcept {
     if (!(part > value_)) return;
     value_ = part;
     owner_ = owner;
   }
-  /// Sees what another has seen, of owners that come later.
+  /// Sees what another has sums, of owners that come later.
   LargestPart& operator+=(const LargestPart& later) noexcept {
-    see(later.value_, later.owner_);
+    add(later.value_, later.owner_);
     return *this;
   }
   [[nodiscard]] const Scalar& value() const noexcept { return value_; }
@@ -42,15 +43,15 @@ class LargestPart {
   Index owner_ = -1;
 };
 
-/// The first of some items that are seen in their order, or −1.
-struct FirstSeen {
+/// The first of some items that are sums in their order, or −1.
+struct FirstIndex {
   Index number = -1;
 
-  void see(Index other) noexcept {
+  void add(Index other) noexcept {
     if (number < 0) number = other;
   }
-  FirstSeen& operator+=(const FirstSeen& later) noexcept {
-    see(later.number);
+  FirstIndex& operator+=(const FirstIndex& later) noexcept {
+    add(later.number);
     return *this;
   }
 };
@@ -113,7 +114,7 @@ template <RealScalar Scalar>
 class MomentumBalance {
  public:
   /// @param whitened, free, pushed  w, w* and Ĵᵀγ of the body.
-  void see(Index body, Index size, const Scalar* whitened, const Scalar* free,
+  void add(Index body, Index size, const Scalar* whitened, const Scalar* free,
            const Scalar* pushed) noexcept {
     Scalar part(0);
     for (Index k = 0; k < size; ++k) {
@@ -123,7 +124,7 @@ class MomentumBalance {
     off_squared_ += part;
     free_squared_ += dot(free, free, size);
     pushed_squared_ += dot(pushed, pushed, size);
-    worst_.see(part, body);
+    worst_.add(part, body);
   }
   MomentumBalance& operator+=(const MomentumBalance& other) noexcept {
     off_squared_ += other.off_squared_;
@@ -188,19 +189,19 @@ template <RealScalar Scalar>
 
 /// What the blocks of an answer add up to, and who has the largest part of each measure.
 template <RealScalar Scalar>
-struct PartsSeen {
+struct PartSums {
   Scalar gap_sum = 0;
   Scalar given_gross = 0, own_gross = 0;  ///< ‖Ĵᵀγ‖², ‖ĴᵀP(y)‖² if no impulse cancelled another
   LargestPart<Scalar> gap{Scalar(-1)}, violation{Scalar(0)}, work{Scalar(-1)};
-  FirstSeen not_finite;  ///< the first block whose y(v) is not finite
+  FirstIndex not_finite;  ///< the first block whose y(v) is not finite
 
-  void see(const ImpulseParts<Scalar>& parts, Index owner) noexcept {
+  void add(const ImpulseParts<Scalar>& parts, Index owner) noexcept {
     gap_sum += parts.gap;
-    gap.see(std::abs(parts.gap), owner);
-    violation.see(parts.violation, owner);
-    work.see(parts.work, owner);
+    gap.add(std::abs(parts.gap), owner);
+    violation.add(parts.violation, owner);
+    work.add(parts.work, owner);
   }
-  PartsSeen& operator+=(const PartsSeen& later) noexcept {
+  PartSums& operator+=(const PartSums& later) noexcept {
     gap_sum += later.gap_sum;
     given_gross += later.given_gross;
     own_gross += later.own_gross;
@@ -215,29 +216,29 @@ struct PartsSeen {
 /// Looks at every block of an answer (v, γ).
 /// @param own  P(y(v)), written in all blocks where y(v) is finite.
 template <RealScalar Scalar>
-[[nodiscard]] PartsSeen<Scalar> see_impulses(const JudgedAnswer<Scalar>& answer,
-                                             VectorX<Scalar>& own) {
+[[nodiscard]] PartSums<Scalar> sum_impulses(const JudgedAnswer<Scalar>& answer,
+                                            VectorX<Scalar>& own) {
   own.resize(answer.impulse().size());
   using Block = typename JudgedAnswer<Scalar>::Block;
-  const auto see = [&](const Block& block, PartsSeen<Scalar>& seen) {
+  const auto add = [&](const Block& block, PartSums<Scalar>& sums) {
     const RowNumbers<Scalar> gamma = block.read(answer.impulse());
     const RowNumbers<Scalar> y = block.trial(block.velocity(answer.velocity()));
-    if (!all_finite(y.data(), y.size())) return seen.not_finite.see(block.number());
+    if (!all_finite(y.data(), y.size())) return sums.not_finite.add(block.number());
     const RowNumbers<Scalar> nearest = block.nearest(y);
     block.write(nearest, own);
-    seen.given_gross += block.gross_squared(gamma);
-    seen.own_gross += block.gross_squared(nearest);
-    seen.see(parts_of(block, gamma, y, nearest), block.number());
+    sums.given_gross += block.gross_squared(gamma);
+    sums.own_gross += block.gross_squared(nearest);
+    sums.add(parts_of(block, gamma, y, nearest), block.number());
   };
-  return answer.sum_over_blocks(PartsSeen<Scalar>(), see);
+  return answer.sum_over_blocks(PartSums<Scalar>(), add);
 }
 
 /// The balances of momentum of a velocity with the impulses given and with its own, P(y(v)).
 template <RealScalar Scalar>
-struct BalancesSeen {
+struct Balances {
   MomentumBalance<Scalar> given, own;
 
-  BalancesSeen& operator+=(const BalancesSeen& other) noexcept {
+  Balances& operator+=(const Balances& other) noexcept {
     given += other.given;
     own += other.own;
     return *this;
@@ -247,13 +248,12 @@ struct BalancesSeen {
 /// @param own       P(y(v)).
 /// @param velocity  written, v* + A⁻¹Jᵀγ.
 template <RealScalar Scalar>
-[[nodiscard]] BalancesSeen<Scalar> see_balances(const JudgedAnswer<Scalar>& answer,
-                                                const VectorX<Scalar>& own,
-                                                VectorX<Scalar>& velocity) {
+[[nodiscard]] Balances<Scalar> sum_balances(const JudgedAnswer<Scalar>& answer,
+                                            const VectorX<Scalar>& own, VectorX<Scalar>& velocity) {
   const ContactProblem<Scalar>& problem = answer.problem();
   VectorX<Scalar> whitened = answer.velocity(), own_sum = VectorX<Scalar>::Zero(whitened.size());
   velocity.setZero(whitened.size());
-  const auto see = [&](Index b, BalancesSeen<Scalar>& seen) {
+  const auto add = [&](Index b, Balances<Scalar>& sums) {
     answer.for_each_touch(b, [&](const typename JudgedAnswer<Scalar>::Block& block, int s) {
       block.add_momentum(s, block.read(answer.impulse()), velocity);
       block.add_momentum(s, block.read(own), own_sum);
@@ -267,68 +267,27 @@ template <RealScalar Scalar>
     solve_lower(factor, size, size, own_pushed);
     multiply_lower_transposed(factor, size, size, w);
     const Scalar* const free = problem.whitened_free_velocity().data() + start;
-    seen.given.see(b, size, w, free, v);
-    seen.own.see(b, size, w, free, own_pushed);
+    sums.given.add(b, size, w, free, v);
+    sums.own.add(b, size, w, free, own_pushed);
     solve_lower_transposed(factor, size, size, v);
     add_multiple(Scalar(1), problem.free_velocity().data() + start, size, v);
   };
-  return answer.ranges().sum(problem.body_count(), BalancesSeen<Scalar>(),
-                             [&](Index begin, Index end, BalancesSeen<Scalar>& seen) {
-                               for (Index b = begin; b < end; ++b) see(b, seen);
+  return answer.ranges().sum(problem.body_count(), Balances<Scalar>(),
+                             [&](Index begin, Index end, Balances<Scalar>& sums) {
+                               for (Index b = begin; b < end; ++b) add(b, sums);
                              });
 }
 
-/// Squares of the norms of q, γ and u, and the trace of W + R.
+/// The sums of the natural map error over blocks, the block with the largest part, and the first
+/// block whose part is not finite.
 template <RealScalar Scalar>
-struct MapSize {
-  Scalar load_squared = 0, impulse_squared = 0, velocity_squared = 0, diagonal = 0;
-
-  MapSize& operator+=(const MapSize& other) noexcept {
-    load_squared += other.load_squared;
-    impulse_squared += other.impulse_squared;
-    velocity_squared += other.velocity_squared;
-    diagonal += other.diagonal;
-    return *this;
-  }
-};
-
-/// @param close  v* + A⁻¹Jᵀγ.
-/// @param slope  written, u = J v − v̂ + R γ of that velocity.
-template <RealScalar Scalar>
-[[nodiscard]] MapSize<Scalar> see_slope(const JudgedAnswer<Scalar>& answer,
-                                        const VectorX<Scalar>& close, VectorX<Scalar>& slope) {
-  slope.resize(answer.impulse().size());
-  const auto free = answer.problem().free_velocity();
-  using Block = typename JudgedAnswer<Scalar>::Block;
-  const auto see = [&](const Block& block, MapSize<Scalar>& size) {
-    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
-    const RowNumbers<Scalar> u = block.slope(block.velocity(close), gamma);
-    block.write(u, slope);
-    const RowNumbers<Scalar> weights = block.regularization(), moved = block.velocity(free);
-    for (int i = 0; i < block.rows(); ++i) {
-      const Scalar load = moved(i) - block.bias_velocity()(i);
-      size.load_squared += load * load;
-      size.impulse_squared += gamma(i) * gamma(i);
-      size.velocity_squared += u(i) * u(i);
-      size.diagonal += weights(i);
-    }
-    for (int s = 0; s < block.side_count(); ++s) {
-      const Scalar* const rows = block.side(s).whitened;
-      size.diagonal += dot(rows, rows, block.rows() * block.side(s).range.size);
-    }
-  };
-  return answer.sum_over_blocks(MapSize<Scalar>(), see);
-}
-
-/// ‖r − P(r − u)‖² over the blocks.
-template <RealScalar Scalar>
-struct MapSeen {
-  Scalar squared = 0;
+struct NaturalMapSums {
+  MapSums<Scalar> sums;
   LargestPart<Scalar> worst{Scalar(-1)};
-  FirstSeen not_finite;
+  FirstIndex not_finite;
 
-  MapSeen& operator+=(const MapSeen& later) noexcept {
-    squared += later.squared;
+  NaturalMapSums& operator+=(const NaturalMapSums& later) noexcept {
+    sums += later.sums;
     worst += later.worst;
     not_finite += later.not_finite;
     return *this;
@@ -336,39 +295,31 @@ struct MapSeen {
 };
 
 /// The natural map error of the dual problem and its worst block.
-template <RealScalar Scalar>
-struct NaturalMapSeen {
-  Scalar error = 0;
-  Index worst_block = -1;
-};
-
 /// @param close  v* + A⁻¹Jᵀγ.
 /// @return  infinite where a number leaves the type's range, with the first block where one does.
 template <RealScalar Scalar>
-[[nodiscard]] NaturalMapSeen<Scalar> see_natural_map(const JudgedAnswer<Scalar>& answer,
-                                                     const VectorX<Scalar>& close) {
-  if (answer.impulse().size() == 0) return {};
-  VectorX<Scalar> slope;
-  const MapSize<Scalar> size = see_slope(answer, close, slope);
-  // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
-  const Scalar inverse_mass = size.diagonal / Scalar(answer.impulse().size());
-  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block, MapSeen<Scalar>& seen) {
-    const RowNumbers<Scalar> gamma = block.read(answer.impulse()), u = block.read(slope);
-    const Scalar part =
-        natural_map_squared(FrictionLaw::convex, block.set(), gamma, u, inverse_mass);
-    if (!is_finite(part)) return seen.not_finite.see(block.number());
-    seen.squared += part;
-    seen.worst.see(part, block.number());
+[[nodiscard]] std::pair<Scalar, Index> natural_map_error(const JudgedAnswer<Scalar>& answer,
+                                                         const VectorX<Scalar>& close) {
+  using Block = typename JudgedAnswer<Scalar>::Block;
+  if (answer.impulse().size() == 0) return {Scalar(0), -1};
+  const auto free = answer.problem().free_velocity();
+  const auto add_size = [&](const Block& block, YardstickSums<Scalar>& sums) {
+    static_cast<void>(sums.add(block, block.velocity(free), true));
   };
-  const MapSeen<Scalar> seen = answer.sum_over_blocks(MapSeen<Scalar>(), see);
-  if (seen.not_finite.number >= 0) {
-    return {std::numeric_limits<Scalar>::infinity(), seen.not_finite.number};
+  const Yardstick<Scalar> yardstick =
+      answer.sum_over_blocks(YardstickSums<Scalar>(), add_size).yardstick(FrictionLaw::convex);
+  const auto add_map = [&](const Block& block, NaturalMapSums<Scalar>& map) {
+    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
+    const RowNumbers<Scalar> u = block.slope(block.velocity(close), gamma);
+    const Scalar part = map.sums.add(yardstick, block.set(), gamma, u);
+    if (!is_finite(part)) return map.not_finite.add(block.number());
+    map.worst.add(part, block.number());
+  };
+  const auto map = answer.sum_over_blocks(NaturalMapSums<Scalar>(), add_map);
+  if (map.not_finite.number >= 0) {
+    return {std::numeric_limits<Scalar>::infinity(), map.not_finite.number};
   }
-  const Scalar scale =
-      (std::max)({std::sqrt(size.load_squared), std::sqrt(size.impulse_squared) * inverse_mass,
-                  std::sqrt(size.velocity_squared)});
-  const Scalar error = scale > Scalar(0) ? std::sqrt(seen.squared) / scale : Scalar(0);
-  return {error, seen.worst.owner()};
+  return {map.sums.error(yardstick), map.worst.owner()};
 }
 
 /// Upper bounds of measures of an answer (v, γ) that hold with all rounding.
@@ -379,37 +330,12 @@ struct CheckedMeasures {
   VectorX<Scalar> off;
 };
 
-/// γ(v) = P(y(v)) of a block with what is left open of it, and the block's part of the gap.
-template <std::floating_point Scalar>
-struct CheckedImpulse {
-  RowNumbers<Scalar> nearest;  ///< z, near P(y)
-  RowNumbers<Scalar> doubt;    ///< ≥ |z − P(y)|, row by row
-  RoundedNumber<Scalar> gap;   ///< at least ½‖γ − y‖²_R − ½‖P(y) − y‖²_R
-};
-
-/// @param gamma  γ of the block.
-/// @param moved  J v of the block.
-template <std::floating_point Scalar>
-[[nodiscard]] CheckedImpulse<Scalar> check_impulse(const BlockView<Scalar>& block,
-                                                   const RowNumbers<Scalar>& gamma,
-                                                   const RoundedRows<Scalar>& moved) noexcept {
-  using Number = RoundedNumber<Scalar>;
-  const RowNumbers<Scalar> weights = block.regularization();
-  RoundedRows<Scalar> trial{};
-  for (int i = 0; i < block.rows(); ++i) {
-    const Number push = Number(block.bias_velocity()(i)) - moved[std::size_t(i)];
-    trial[std::size_t(i)] = push / weights(i);
-  }
-  const RowNumbers<Scalar> nearest = nearest_value(block.set(), weights, trial);
-  return {nearest, ProjectionRounding<Scalar>(block.set(), weights, trial, nearest).rows(),
-          GapRounding<Scalar>(block.set(), weights, trial, nearest, gamma).part()};
-}
-
-/// Impulses of all blocks with what is left open of each row, and the gap's sum over the blocks.
+/// Impulses near P(y(v)) of all blocks with bounds of their errors, row by row, and the sum of the
+/// blocks' parts of the gap.
 template <std::floating_point Scalar>
 struct CheckedImpulses {
   VectorX<Scalar> nearest, doubt;
-  RoundedNumber<Scalar> gap;
+  RoundedNumber<Scalar> gap;  ///< at least Σ ½‖γ − y‖²_R − ½‖P(y) − y‖²_R
 };
 
 template <std::floating_point Scalar>
@@ -419,12 +345,18 @@ template <std::floating_point Scalar>
   CheckedImpulses<Scalar> all{VectorX<Scalar>(rows), VectorX<Scalar>(rows), {}};
   using Block = typename JudgedAnswer<Scalar>::Block;
   const auto check = [&](const Block& block, RoundedNumber<Scalar>& gap) {
-    const RowNumbers<Scalar> gamma = block.read(answer.impulse());
-    const CheckedImpulse<Scalar> checked =
-        check_impulse(block, gamma, bodies.velocity(block, answer.velocity()));
-    block.write(checked.nearest, all.nearest);
-    block.write(checked.doubt, all.doubt);
-    gap += checked.gap;
+    const RowNumbers<Scalar> weights = block.regularization();
+    RoundedRows<Scalar> trial = bodies.velocity(block, answer.velocity());  // first J v, then y
+    for (int i = 0; i < block.rows(); ++i) {
+      RoundedNumber<Scalar>& y = trial[std::size_t(i)];
+      y = (RoundedNumber<Scalar>(block.bias_velocity()(i)) - y) / weights(i);
+    }
+    const CheckedPoint<Scalar> point = nearest_point(block.set(), weights, trial);
+    block.write(point.value, all.nearest);
+    block.write(point.doubt, all.doubt);
+    gap +=
+        GapRounding<Scalar>(block.set(), weights, trial, point.value, block.read(answer.impulse()))
+            .part();
   };
   all.gap = answer.sum_over_blocks(RoundedNumber<Scalar>(), check);
   return all;
@@ -482,7 +414,7 @@ template <std::floating_point Scalar>
                                              const VectorX<Scalar>& off, VectorX<Scalar>& slack) {
   const VectorX<Scalar> free = answer.problem().free_velocity();
   slack.resize(answer.impulse().size());
-  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block,
+  const auto add = [&](const typename JudgedAnswer<Scalar>::Block& block,
                        CheckedSize<Scalar>& size) {
     const RoundedRows<Scalar> moved = bodies.velocity(block, free);
     for (int row = 0; row < block.rows(); ++row) {
@@ -497,7 +429,7 @@ template <std::floating_point Scalar>
       }
     }
   };
-  return answer.sum_over_blocks(CheckedSize<Scalar>(), see);
+  return answer.sum_over_blocks(CheckedSize<Scalar>(), add);
 }
 
 /// An upper bound of the natural map error of impulses.
@@ -512,7 +444,7 @@ template <std::floating_point Scalar>
   const CheckedSize<Scalar> size = check_size(answer, bodies, off, slack);
   const CheckedMap<Scalar> empty(size.diagonal / Number(Scalar(answer.impulse().size())),
                                  square_root(size.load_squared));
-  const auto see = [&](const typename JudgedAnswer<Scalar>::Block& block, CheckedMap<Scalar>& map) {
+  const auto add = [&](const typename JudgedAnswer<Scalar>::Block& block, CheckedMap<Scalar>& map) {
     RoundedRows<Scalar> u = bodies.velocity(block, close);
     const RowNumbers<Scalar> gamma = block.read(answer.impulse());
     for (int i = 0; i < block.rows(); ++i) {
@@ -520,9 +452,9 @@ template <std::floating_point Scalar>
       u[std::size_t(i)] =
           moved - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
     }
-    map.see(block.set(), gamma, u, u);
+    map.add(block.set(), gamma, u, u);
   };
-  return answer.sum_over_blocks(empty, see).relative();
+  return answer.sum_over_blocks(empty, add).relative();
 }
 
 }  // namespace detail

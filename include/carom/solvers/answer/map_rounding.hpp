@@ -14,15 +14,21 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// P of the values of rounded rows, as computed; zero where they are not finite.
+/// A point near P(y) of a y with rounding, and a bound of its error, row by row.
 template <std::floating_point Scalar>
-[[nodiscard]] RowNumbers<Scalar> nearest_value(const ImpulseSet<Scalar>& set,
-                                               const RowNumbers<Scalar>& weights,
-                                               const RoundedRows<Scalar>& trial) noexcept {
+struct CheckedPoint {
+  RowNumbers<Scalar> value, doubt;
+};
+
+/// @param trial  y; where its value is not finite the point is zero.
+template <std::floating_point Scalar>
+[[nodiscard]] CheckedPoint<Scalar> nearest_point(const ImpulseSet<Scalar>& set,
+                                                 const RowNumbers<Scalar>& weights,
+                                                 const RoundedRows<Scalar>& trial) noexcept {
   RowNumbers<Scalar> y, nearest = RowNumbers<Scalar>::Zero();
   for (Index i = 0; i < y.size(); ++i) y(i) = trial[std::size_t(i)].value;
   if (all_finite(y.data(), y.size())) nearest = nearest_impulse(set, weights, y);
-  return nearest;
+  return {nearest, ProjectionRounding<Scalar>(set, weights, trial, nearest).rows()};
 }
 
 /// Sums that make up a natural map error.
@@ -41,9 +47,9 @@ class CheckedMap {
 
   /// Adds the rows of a block.
   /// @param gamma   γ.
-  /// @param lifted  u as the law takes it, in the map.
+  /// @param lifted  ũ of the law.
   /// @param u       rows of u.
-  void see(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& gamma,
+  void add(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& gamma,
            const RoundedRows<Scalar>& lifted, const RoundedRows<Scalar>& u) noexcept {
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
     const Number w = mobility_.value;
@@ -51,10 +57,9 @@ class CheckedMap {
     for (int i = 0; i < set.rows; ++i) {
       trial[std::size_t(i)] = Number(gamma(i)) - lifted[std::size_t(i)] / w;
     }
-    const RowNumbers<Scalar> nearest = nearest_value(set, ones, trial);
-    const RowNumbers<Scalar> doubt = ProjectionRounding<Scalar>(set, ones, trial, nearest).rows();
+    const CheckedPoint<Scalar> nearest = nearest_point(set, ones, trial);
     for (int i = 0; i < set.rows; ++i) {
-      const Number miss = (Number(gamma(i)) - Number(nearest(i), doubt(i))) * w;
+      const Number miss = (Number(gamma(i)) - Number(nearest.value(i), nearest.doubt(i))) * w;
       const Number push = mobility_ * gamma(i);
       map_ += miss * miss;
       impulse_ += push * push;
@@ -89,17 +94,16 @@ class CheckedMap {
   Number map_, impulse_, velocity_;  ///< squares of their norms
 };
 
-/// A mean or norm of a problem's rows, as it is held: the problem's own, which has been computed
-/// without its rounding and may be off by some of that, or that of another problem, of which this
-/// one is an island, and which counts as exact.
-/// @param lost  at most what underflow took from the one held.
+/// A mean or norm of a problem's rows as the problem stores it: its own, computed with rounding, or
+/// that of another problem, of which this one is an island, and which counts as exact.
+/// @param lost  a bound of what underflow removed from the stored number.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> choose_yardstick(const RoundedNumber<Scalar>& own,
-                                                     const Scalar& held, Index rows,
+                                                     const Scalar& stored, Index rows,
                                                      const Scalar& lost) noexcept {
   const Scalar rounded = Scalar(rows + 4) * unit_rounding<Scalar> * std::abs(own.value);
   const Scalar doubt = raised(own.error + rounded + lost, 4);
-  return std::abs(held - own.value) <= doubt ? own : RoundedNumber<Scalar>(held);
+  return std::abs(stored - own.value) <= doubt ? own : RoundedNumber<Scalar>(stored);
 }
 
 /// w, the mean diagonal of W + R; 1 where it is not positive.
@@ -178,7 +182,7 @@ template <std::floating_point Scalar>
     if (const int n = normal_row(set.shape); n >= 0 && law == FrictionLaw::coulomb) {
       lifted[std::size_t(n)] += add_lift(RoundedNumber<Scalar>(), set, u);
     }
-    map.see(set, gamma, lifted, u);
+    map.add(set, gamma, lifted, u);
   }
   return map;
 }
