@@ -27,8 +27,6 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_matrices.hpp
   include/carom/batch/detail/lane_newton.hpp
-  include/carom/batch/detail/lane_pull_back.hpp
-  include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_rigid.hpp
   include/carom/batch/detail/lane_state.hpp

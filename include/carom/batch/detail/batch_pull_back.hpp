@@ -2,14 +2,222 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "carom/batch/detail/batch_work.hpp"
 #include "carom/batch/detail/lane_exchange.hpp"
-#include "carom/batch/detail/lane_pull_back.hpp"
+#include "carom/batch/detail/lane_gradient_rows.hpp"
+#include "carom/batch/detail/lane_hessian.hpp"
+#include "carom/batch/detail/lane_rigid.hpp"
+#include "carom/batch/detail/lane_state.hpp"
+#include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Measured choices of LanePullBack where blocks are rigid.
+struct LanePullBackTuning {
+  static constexpr double softness = 1e-3;  ///< R/w of rigid blocks
+  static constexpr int sweep_limit = 200;
+  /// ‖Δp‖ relative to ‖p‖ after which p repeats.
+  static constexpr double roundings = 16384;
+};
+
+/// Transposed derivatives of the solution by the data, in every lane: with s = J λ + ∂c/∂γ and
+/// p = Gᵀ s, (A + Jᵀ G J)ᵀ λ = ∂c/∂v − Jᵀ Gᵀ ∂c/∂γ.
+///
+/// A rigid block has γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p is added to its ∂c/∂γ. There p
+/// is that of the sweep before, until it no longer changes: one factor and some sweeps.
+///
+/// The answers are written over numbers that are no longer needed: λ over `best`, A λ over
+/// `momentum`, p over the steps of the trial impulses, the gradient by μ over μ, that by the bounds
+/// over the velocities and 1/R. ∂c/∂v is stored in `direction`, ∂c/∂γ in the velocities of the
+/// blocks.
+/// @cite  The implicit function theorem on A (v − v*) = Jᵀ γ(v̂ − J v).
+template <typename Number, int Stride, FrictionLaw Law>
+class LanePullBack {
+ public:
+  using State = LaneState<Number, Stride>;
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = typename State::Cells;
+  using Names = LaneLayout;
+  using Blocks = LaneGradientRows<Number, Stride, Law>;
+  using Rows = typename Blocks::Rows;
+
+  /// @param counts  whether boundary_count() is wanted.
+  CAROM_DEVICE LanePullBack(State& state, bool counts) noexcept
+      : state_(state), blocks_(state), counts_(counts) {}
+
+  /// Differentiates at the velocities in the cells. ∂c/∂v is in `best`, ∂c/∂γ in the steps of the
+  /// contacts' velocities.
+  /// @return  where there is a derivative.
+  [[nodiscard]] CAROM_DEVICE Mask run() noexcept;
+  /// Blocks on boundaries of two regions.
+  [[nodiscard]] CAROM_DEVICE const Number& boundary_count() const noexcept {
+    return boundary_count_;
+  }
+
+ private:
+  static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
+  [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
+
+  /// Stores ∂c/∂v and ∂c/∂γ, and begins with p = 0.
+  CAROM_DEVICE void keep_slopes() const noexcept;
+  /// Factors the matrix of λ.
+  [[nodiscard]] CAROM_DEVICE Mask factor() noexcept;
+  /// λ and s from ∂c/∂v, ∂c/∂γ and the p of rigid blocks.
+  CAROM_DEVICE void solve() const noexcept;
+  /// Repeats that until p of the rigid blocks repeats. False in lanes where it does not.
+  [[nodiscard]] CAROM_DEVICE Mask settle() const noexcept;
+  /// Moves p of the rigid blocks in these lanes. Returns where it has moved.
+  [[nodiscard]] CAROM_DEVICE Mask move_pressed(const Mask& lanes) const noexcept;
+
+  /// λ, A λ and the gradients by μ and bounds, to the cells.
+  /// @return  where they are finite.
+  [[nodiscard]] CAROM_DEVICE Mask write_gradients() const noexcept;
+
+  State& state_;
+  Blocks blocks_;
+  bool counts_;
+  Number boundary_count_ = Number(0);
+};
+
+// --- implementation ---
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LanePullBack<Number, Stride, Law>::keep_slopes() const noexcept {
+  const Cells from = state_.vector(Names::best), to = state_.vector(Names::direction);
+  for (int i = 0; i < state_.layout().velocities; ++i) to.set(i, from[i]);
+  blocks_.for_each([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) {
+      rows.given.set(r, rows.slope[r]);
+      rows.pressed.set(r, number(0));
+    }
+  });
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::factor() noexcept -> Mask {
+  const LaneLayout& layout = state_.layout();
+  const Mask all = everywhere<Number>(true);
+  if constexpr (is_coulomb) {
+    const LaneJacobian<Number, Stride> jacobian(state_);
+    jacobian.fill(all);
+    return factor_halves(layout.matrix_rows, jacobian.halves());
+  } else {
+    for (int k = 0; k < layout.contacts; ++k) {
+      const Cells c = state_.contact(k);
+      const auto z = direction_of_lanes(c[Names::trial], c[Names::trial + 1]);
+      c.set(Names::predicted, z.x);
+      c.set(Names::predicted + 1, z.y);
+    }
+    static_cast<void>(LaneHessian<Number, Stride>(state_).fill(number(0), all));
+    return factor_lanes(layout.matrix_rows, state_.cells(layout.matrix_at));
+  }
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LanePullBack<Number, Stride, Law>::solve() const noexcept {
+  const LaneLayout& layout = state_.layout();
+  const Cells lambda = state_.vector(Names::best), given = state_.vector(Names::direction);
+  for (int i = 0; i < layout.velocities; ++i) lambda.set(i, given[i]);
+  blocks_.for_each([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) rows.slope.set(r, rows.given[r]);
+  });
+  blocks_.for_each_rigid([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) rows.slope.add(r, rows.at.weight[r] * rows.pressed[r]);
+  });
+  blocks_.for_each([&](const Rows& rows) { blocks_.take_push(rows); });
+  if constexpr (is_coulomb) {
+    const LaneJacobian<Number, Stride> jacobian(state_);
+    solve_halves_transposed(layout.matrix_rows, jacobian.halves(), lambda);
+  } else {
+    const Cells matrix = state_.cells(layout.matrix_at);
+    solve_lanes(layout.matrix_rows, matrix, lambda);
+    solve_lanes_transposed(layout.matrix_rows, matrix, lambda);
+  }
+  blocks_.for_each([&](const Rows& rows) { blocks_.add_motion(rows); });
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::move_pressed(const Mask& lanes) const noexcept
+    -> Mask {
+  Number change = number(0), size = number(0);
+  const auto visit = [&](const Rows& rows, const auto& use) {
+    Number pressed[6];
+    blocks_.find_pressed(rows, pressed);
+    for (int r = 0; r < rows.at.rows; ++r) use(rows, r, pressed[r]);
+  };
+  const auto measure = [&](const Rows& rows, int r, const Number& pressed) {
+    const Number difference = pressed - rows.pressed[r];
+    change += rows.at.weight[r] * (difference * difference);
+    size += rows.at.weight[r] * (pressed * pressed);
+  };
+  blocks_.for_each_rigid([&](const Rows& rows) { visit(rows, measure); });
+  constexpr double least =
+      LanePullBackTuning::roundings * double(std::numeric_limits<Scalar>::epsilon());
+  const Mask moves = lanes & (change > number(least * least) * size);
+  const auto move = [&](const Rows& rows, int r, const Number& pressed) {
+    rows.pressed.set(r, select(moves, pressed, rows.pressed[r]));
+  };
+  if (any(moves)) blocks_.for_each_rigid([&](const Rows& rows) { visit(rows, move); });
+  return moves;
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::settle() const noexcept -> Mask {
+  solve();
+  Mask moves = everywhere<Number>(state_.layout().rigid);
+  for (int k = 0; k < LanePullBackTuning::sweep_limit && any(moves); ++k) {
+    moves = move_pressed(moves);
+    if (any(moves)) solve();
+  }
+  return !moves;
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::write_gradients() const noexcept -> Mask {
+  const LaneLayout& layout = state_.layout();
+  const Number largest((std::numeric_limits<Scalar>::max)());
+  const Cells lambda = state_.vector(Names::best), by_free = state_.vector(Names::momentum);
+  multiply_lanes(layout.mass_rows, state_.cells(layout.mass_at), lambda, by_free);
+  Number total = number(0);
+  for (int i = 0; i < layout.velocities; ++i) total += abs(lambda[i]) + abs(by_free[i]);
+  blocks_.for_each([&](const Rows& rows) {
+    Number by_friction[3];
+    blocks_.write_friction(rows, by_friction);
+    if (!rows.block.is_contact) blocks_.write_bounds(rows);
+    for (int i = 0; i < (rows.block.is_contact ? 1 : 3); ++i) {
+      rows.block.friction.set(i, by_friction[i]);
+      total += abs(by_friction[i]);
+    }
+    for (int r = 0; r < rows.at.rows; ++r) total += abs(rows.pressed[r]) + abs(rows.slope[r]);
+  });
+  return total <= largest;
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
+  const LaneLayout& layout = state_.layout();
+  for (int k = 0; k < layout.contacts; ++k) state_.contact(k).set(Names::lift, number(0));
+  if constexpr (is_coulomb) state_.set_law(everywhere<Number>(true));
+  Mask usable = state_.begin();
+  if (layout.rigid) {
+    const LaneRigidBlocks<Number, Stride> rigid(state_);
+    rigid.write_inverse_masses();
+    rigid.write_weights(number(LanePullBackTuning::softness));
+  }
+  state_.evaluate();
+  if (counts_) boundary_count_ = LaneBoundaries<Number, Stride, Law>(state_).count();
+  keep_slopes();
+  usable = usable & state_.is_finite();
+  usable = usable & factor();
+  usable = usable & settle();
+  blocks_.for_each([&](const Rows& rows) { blocks_.write_pressed(rows); });
+  return usable & write_gradients();
+}
 
 /// Differentiates problems of a batch that have been solved: many by groups of lanes, or one in a
 /// thread of a graphics processor.
