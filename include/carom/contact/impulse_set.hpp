@@ -172,6 +172,17 @@ template <RealScalar Scalar>
   return shape == ImpulseShape::planar ? 1 : 2;
 }
 
+/// The place of a row among the parts of three rows that a block consists of. The rows of a plane,
+/// (t, n), are the first and the last of a part, so that a normal is always the last of a part.
+[[nodiscard]] constexpr int part_place(ImpulseShape shape, int row) noexcept {
+  return shape == ImpulseShape::planar ? 2 * row : row;
+}
+/// The row at a place of a block of `rows` rows; −1 where the place is empty.
+[[nodiscard]] constexpr int row_at_place(ImpulseShape shape, int rows, int place) noexcept {
+  if (shape == ImpulseShape::planar) return place == 0 ? 0 : place == 2 ? 1 : -1;
+  return place < rows ? place : -1;
+}
+
 /// Rows with one common bound, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
 template <RealScalar Scalar>
 struct FrictionBlock {

@@ -162,8 +162,8 @@ class DelassusRows {
     int row;
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
-    const bool planar = set(contact).shape == ImpulseShape::planar;
-    return {first_part(contact) + row / 3, planar ? (std::min)(2 * row, 2) : row % 3};
+    const int place = part_place(set(contact).shape, row);
+    return {first_part(contact) + place / 3, place % 3};
   }
 
   /// Copies the rows of all contacts to parts. Empty rows become zero.

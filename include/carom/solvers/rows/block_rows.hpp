@@ -80,13 +80,11 @@ struct BlockRows<Scalar, 2> {
   [[nodiscard]] const FrictionDisc<Scalar, 5>& friction_disc(int b) const noexcept {
     return discs[b];
   }
-  /// Where a row of the set is: rows of a plane are (t, n), the middle place is empty.
-  [[nodiscard]] int place(int row) const noexcept {
-    return set.shape == ImpulseShape::planar ? 2 * row : row;
-  }
+  /// The place of a row of the set.
+  [[nodiscard]] int place(int row) const noexcept { return part_place(set.shape, row); }
+  /// Whether a place has a row.
   [[nodiscard]] bool present(int place) const noexcept {
-    if (set.shape == ImpulseShape::planar) return place != 1 && place < 3;
-    return place < set.rows;
+    return row_at_place(set.shape, set.rows, place) >= 0;
   }
   [[nodiscard]] const ImpulseSet<Scalar>& impulse_set() const noexcept { return set; }
 };

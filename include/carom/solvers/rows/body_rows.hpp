@@ -96,8 +96,6 @@ class BodyRows {
   void write_load(const ContactProblem<Scalar>& problem) noexcept;
   template <typename Block>
   void add_block(const Block& block, Index part);
-  template <typename Block>
-  Scalar* pack_part(const Block& block, int number, const Edge& edge, Index part, Scalar* to);
 
   ContactGraph graph_;
   int layout_ = -1;
@@ -115,44 +113,18 @@ class BodyRows {
 /// Places of bodies, edges and parts.
 template <RealScalar Scalar>
 void BodyRows<Scalar>::lay_out() {
-  const FrontForest& forest = graph_.forest();
-  starts_.resize(graph_.slot_count());
-  vector_size_ = 0;
-  for (Index slot = 0; slot < graph_.slot_count(); ++slot) {
-    starts_[slot] = vector_size_;
-    vector_size_ += lanes_above(forest.size(slot));
-  }
+  vector_size_ = lay_out_vectors(graph_, starts_);
   edges_.reserve(graph_.part_count());
   edges_.clear();
   Index jacobian_size = 0;
   for (const ContactEdge& edge : graph_.edges()) {
-    const int low = forest.size(edge.low_slot);
-    const int high = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
-    edges_.push_back({{edge.low_slot, edge.high_slot, low, high, starts_[edge.low_slot],
-                       edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part,
-                       edge.part_end, jacobian_size, edge.other_begin},
-                      0,
-                      0});
-    jacobian_size += 3 * (lanes_above(low) + lanes_above(high)) * (edge.part_end - edge.first_part);
+    edges_.push_back({packed_edge(graph_, edge, starts_, 0, jacobian_size), 0, 0});
   }
   jacobians_.assign(jacobian_size, Scalar(0));
   load_.assign(3 * part_count(), Scalar(0));
   blocks_.reserve(part_count());
   rows_.reserve(part_count());
   islands_.reserve(graph_.slot_count());
-}
-
-/// The row of a block at a place of one of its parts; −1 for none. The rows of a plane, (t, n),
-/// stand at the first and the last place.
-template <typename Block>
-[[nodiscard]] int row_at(const Block& block, int number, int place) noexcept {
-  if constexpr (Block::capacity == 3) {
-    return place;
-  } else {
-    const bool planar = block.law().set.shape == ImpulseShape::planar;
-    const int row = planar ? (3 - place) % 3 : 3 * number + place;
-    return row < block.rows() ? row : -1;
-  }
 }
 
 /// The law of a block, whose first part is given.
@@ -174,30 +146,6 @@ void BodyRows<Scalar>::add_block(const Block& block, Index part) {
   }
 }
 
-/// Ĵ and law of one part of a block.
-/// @return  where the next part's Ĵ goes.
-template <RealScalar Scalar>
-template <typename Block>
-Scalar* BodyRows<Scalar>::pack_part(const Block& block, int number, const Edge& edge, Index part,
-                                    Scalar* to) {
-  const PackedEdge& packed = edge.packed;
-  const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
-  if (number == 0) add_block(block, part);
-  const int low = block.side(0).body == graph_.body_at(packed.low_slot) ? 0 : 1;
-  for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
-    const Index size = block.side(low ^ s).range.size;
-    for (int c = 0; c < 3; ++c, to += lanes[s]) {
-      const int row = row_at(block, number, c);
-      if (row < 0) {
-        std::fill_n(to, size, Scalar(0));
-      } else {
-        std::copy_n(block.whitened_row(low ^ s, row), size, to);
-      }
-    }
-  }
-  return to;
-}
-
 template <RealScalar Scalar>
 void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
   blocks_.clear();
@@ -209,7 +157,8 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
       const BlockPart& item = graph_.part_at(part);
       const Scalar* const from = to;
       to = problem.visit_by_kind(item.block, [&](const auto& block) {
-        return pack_part(block, item.number, edge, part, to);
+        if (item.number == 0) add_block(block, part);
+        return pack_rows(block, item.number, edge.packed, graph_.body_at(edge.packed.low_slot), to);
       });
       RowPacket<Scalar> squares = RowPacket<Scalar>::Zero();
       for (const Scalar* x = from; x != to; x += row_lanes) squares += packet_at(x).square();
@@ -238,7 +187,7 @@ void BodyRows<Scalar>::write_load(const ContactProblem<Scalar>& problem) noexcep
     problem.visit_by_kind(item.block, [&](const auto& block) {
       const auto moved = block.velocity(problem.free_velocity());
       for (int c = 0; c < 3; ++c) {
-        const int row = row_at(block, item.number, c);
+        const int row = row_of_part(block, item.number, c);
         load_[3 * part + c] = row < 0 ? Scalar(0) : moved(row) - block.bias_velocity()(row);
       }
     });

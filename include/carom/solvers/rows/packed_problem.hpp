@@ -26,6 +26,72 @@ struct PackedEdge {
   Index first_other = 0, other_end = 0;
 };
 
+/// Finds where the unknowns of every slot start in a vector, padded to whole registers.
+/// @return  the size of a vector.
+inline Index lay_out_vectors(const ContactGraph& graph, Sequence<Index>& starts) {
+  starts.resize(graph.slot_count());
+  Index size = 0;
+  for (Index slot = 0; slot < graph.slot_count(); ++slot) {
+    starts[slot] = size;
+    size += lanes_above(graph.forest().size(slot));
+  }
+  return size;
+}
+
+/// An edge of a graph with its places in the packed arrays.
+/// @param skip  from the graph's parts to those of the arrays.
+/// @param jacobian_size  of the edges before; that of this edge is added.
+[[nodiscard]] inline PackedEdge packed_edge(const ContactGraph& graph, const ContactEdge& edge,
+                                            const Sequence<Index>& starts, Index skip,
+                                            Index& jacobian_size) noexcept {
+  const int low = graph.forest().size(edge.low_slot);
+  const int high = edge.high_slot < 0 ? 0 : graph.forest().size(edge.high_slot);
+  const Index jacobians = jacobian_size;
+  jacobian_size += 3 * (lanes_above(low) + lanes_above(high)) * (edge.part_end - edge.first_part);
+  return {edge.low_slot,
+          edge.high_slot,
+          low,
+          high,
+          starts[edge.low_slot],
+          edge.high_slot < 0 ? 0 : starts[edge.high_slot],
+          edge.first_part + skip,
+          edge.part_end + skip,
+          jacobians,
+          edge.other_begin + skip};
+}
+
+/// The row of a block at a place of one of its parts; −1 for none.
+template <typename Block>
+[[nodiscard]] int row_of_part(const Block& block, int number, int place) noexcept {
+  if constexpr (Block::capacity == 3) {
+    return place;
+  } else {
+    return row_at_place(block.law().set.shape, block.rows(), 3 * number + place);
+  }
+}
+
+/// Copies Ĵᵀ of one part of a block: three columns for the low body, then three for the high one.
+/// The padding of the columns stays.
+/// @return  where the next part's Ĵᵀ goes.
+template <typename Block, typename Scalar>
+Scalar* pack_rows(const Block& block, int number, const PackedEdge& edge, Index low_body,
+                  Scalar* to) noexcept {
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  const int low = block.side(0).body == low_body ? 0 : 1;
+  for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+    const Index size = block.side(low ^ s).range.size;
+    for (int c = 0; c < 3; ++c, to += lanes[s]) {
+      const int row = row_of_part(block, number, c);
+      if (row < 0) {
+        std::fill_n(to, size, Scalar(0));
+      } else {
+        std::copy_n(block.whitened_row(low ^ s, row), size, to);
+      }
+    }
+  }
+  return to;
+}
+
 /// An island in the packed arrays.
 struct PackedIsland {
   Index first_edge, edge_end;
@@ -74,11 +140,8 @@ struct PackedBlock {
     for (int i = 0; i < set.rows; ++i) scale(i) = Scalar(1) / sqrt(regularization(i));
   }
 
-  /// The component that holds a row, three to a part: the rows of a plane, (t, n), take the first
-  /// and the last, so that every normal row is the last component of a part.
-  [[nodiscard]] int component_of(int row) const noexcept {
-    return set.shape == ImpulseShape::planar ? 2 * row : row;
-  }
+  /// The component that holds a row, three to a part.
+  [[nodiscard]] int component_of(int row) const noexcept { return part_place(set.shape, row); }
   /// The numbers of the rows out of an array over all parts.
   template <typename Number>
   [[nodiscard]] Rows read(const PartArray<Number>& numbers) const noexcept {
@@ -296,14 +359,9 @@ class PackedProblem {
 template <RealScalar Scalar>
 void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   const FrontForest& forest = graph.forest();
-  starts_.resize(graph.slot_count());
+  vector_size_ = lay_out_vectors(graph, starts_);
   sizes_.resize(graph.slot_count());
-  vector_size_ = 0;
-  for (Index slot = 0; slot < graph.slot_count(); ++slot) {
-    starts_[slot] = vector_size_;
-    sizes_[slot] = forest.size(slot);
-    vector_size_ += lanes_above(forest.size(slot));
-  }
+  for (Index slot = 0; slot < graph.slot_count(); ++slot) sizes_[slot] = forest.size(slot);
   islands_.clear();
   islands_.reserve(graph.slot_count());
   edges_.reserve(graph.part_count());
@@ -324,14 +382,8 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     const Index skip = part_size_ - island.first_part;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const ContactEdge& edge = graph.edges()[e];
-      const int low_size = forest.size(edge.low_slot);
-      const int high_size = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
-      edges_.push_back({edge.low_slot, edge.high_slot, low_size, high_size, starts_[edge.low_slot],
-                        edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part + skip,
-                        edge.part_end + skip, jacobian_size, edge.other_begin + skip});
+      edges_.push_back(packed_edge(graph, edge, starts_, skip, jacobian_size));
       parts += edge.part_end - edge.other_begin;
-      jacobian_size +=
-          3 * (lanes_above(low_size) + lanes_above(high_size)) * (edge.part_end - edge.first_part);
     }
     part_size_ += padded;
   }
@@ -390,21 +442,12 @@ template <RealScalar Scalar>
 void PackedProblem<Scalar>::pack_edge(const ContactProblem<Scalar>& problem,
                                       const ContactGraph& graph, Index e) noexcept {
   const PackedEdge& edge = edges_[e];
-  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
   Scalar* to = jacobians_.data() + edge.jacobians;
-  const int low_body = graph.body_at(edge.low_slot);
   const Index skip = edge.first_part - graph.edges()[e].first_part;
   for (Index k = edge.first_part; k < edge.other_begin; ++k) {
     const Scalar* const rows = to;
     const auto contact = problem.friction_contact(graph.part_at(k - skip).block);
-    const int low_side = contact.side(0).body == low_body ? 0 : 1;
-    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
-      const auto side = contact.whitened_columns(low_side ^ s);
-      for (int c = 0; c < 3; ++c) {
-        std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
-      }
-      to += 3 * lanes[s];
-    }
+    to = pack_rows(contact, 0, edge, graph.body_at(edge.low_slot), to);
     const WeightedContact<Scalar>& law = contact.law();
     write(k, edge, rows, law.friction, law.regularization, law.bias_velocity);
   }
@@ -423,22 +466,21 @@ void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
   for (Index k = edge.other_begin; k < edge.part_end; ++k) {
     const BlockPart part = graph.part_at(k - skip);
     const auto block = problem.other_block(part.block);
-    const int low_side = block.side(0).body == graph.body_at(edge.low_slot) ? 0 : 1;
     if (part.number == 0) others_[next++] = PackedBlock<Scalar>(block.law(), part.block, k);
     const PackedBlock<Scalar>& packed = others_[next - 1];
-    const Scalar* const first = to;
+    Scalar* const first = to;
+    to = pack_rows(block, part.number, edge, graph.body_at(edge.low_slot), to);
     Vector3<Scalar> bias = Vector3<Scalar>::Zero();
-    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
-      const auto rows = block.whitened_columns(low_side ^ s);
-      std::fill_n(to, 3 * lanes[s], Scalar(0));
-      for (int r = 0; r < block.rows(); ++r) {
-        const int component = packed.component_of(r) - 3 * part.number;
-        if (component < 0 || component > 2) continue;
-        const Scalar& scale = packed.scale(r);
-        for (Index i = 0; i < rows.rows(); ++i) to[component * lanes[s] + i] = scale * rows(i, r);
-        bias(component) = scale * block.bias_velocity()(r);
+    for (int c = 0; c < 3; ++c) {
+      const int r = row_of_part(block, part.number, c);
+      if (r < 0) continue;
+      const Scalar& scale = packed.scale(r);
+      bias(c) = scale * block.bias_velocity()(r);
+      Scalar* column = first;
+      for (const Index size : lanes) {
+        for (Index i = 0; i < size; ++i) column[c * size + i] *= scale;
+        column += 3 * size;
       }
-      to += 3 * lanes[s];
     }
     write(k, edge, first, Scalar(1), {Scalar(1), Scalar(1)}, bias);
   }
