@@ -14,14 +14,14 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Says how far an answer (v, γ) is from a problem's laws, block by block and body by body.
+/// How far an answer (v, γ) is from a problem's laws, block by block and body by body.
 ///
 /// A block's error is how far γ and u = J v − v̂ + R γ are from its law, R = 0 where it is rigid,
 /// relative to what its own bodies do: a velocity counts by the motion of those bodies before
 /// contact acts, and friction by the normal impulse that allows it. A body's error is how far its
 /// momentum A (v − v*) is from its impulses Jᵀγ, relative to all that acts on it, or a hundredth of
 /// the momentum that it has without contact where that is more. So a light body beside a heavy one,
-/// or a slow one beside a fast one, is judged as if it were alone.
+/// or a slow one beside a fast one, is measured as if it were alone.
 template <RealScalar Scalar>
 struct AnswerError {
   Scalar residual = 0;     ///< The largest error of a block or body [-]; 0 at an answer.
@@ -52,12 +52,12 @@ template <RealScalar Scalar>
   return block_error(FrictionLaw::coulomb, friction_impulses(Scalar(0)), gamma, u, all);
 }
 
-/// Judges answers, again and again in the same memory.
+/// Measures the errors of answers, in memory that is used again.
 template <RealScalar Scalar>
 class AnswerJudge {
  public:
   /// @param law       of the blocks.
-  /// @param softened  whether rigid blocks are judged with the R that they have for solvers that
+  /// @param softened  whether rigid blocks count with the R that they have for solvers that
   ///                  need one.
   explicit AnswerJudge(FrictionLaw law, bool softened = false) noexcept
       : law_(law), softened_(softened) {}
@@ -139,7 +139,7 @@ class AnswerJudge {
     };
     const ErrorSum<Scalar> asked = judge(velocity);
     if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
-    // An overlap need not be taken out.
+    // The law does not ask for the velocity that removes an overlap.
     const ErrorSum<Scalar> without = judge(without_overlap);
     return without.largest < asked.largest ? without : asked;
   }

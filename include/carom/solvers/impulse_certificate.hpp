@@ -16,7 +16,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Says how well impulses solve a DelassusProblem under a law. It is computed from the impulses
+/// How well impulses solve a DelassusProblem under a law. It is computed from the impulses
 /// alone, with the velocities u = (W + R) γ + q.
 ///
 /// Every measure is 0 at a solution and positive elsewhere; it is infinite when an impulse is not
@@ -36,7 +36,7 @@ struct ImpulseCertificate {
   Scalar signorini = 0;
   /// Largest distance of an impulse from its set [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·ũ| [J]; of rows between bounds 0 is not asked, and they are left out.
+  /// Largest |γ·ũ| [J]; without rows between bounds, where it need not be 0.
   Scalar complementarity = 0;
   /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
   /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
@@ -57,9 +57,9 @@ template <RealScalar Scalar>
   return is_finite(measure) ? measure : std::numeric_limits<Scalar>::infinity();
 }
 
-/// The largest value seen, and whose it is.
+/// Replaces the largest value and its owner by a larger one.
 template <RealScalar Scalar>
-void see_largest(const Scalar& value, Index owner, Scalar& largest, Index& whose) noexcept {
+void raise_largest(const Scalar& value, Index owner, Scalar& largest, Index& whose) noexcept {
   if (!(value > largest)) return;
   largest = value;
   whose = owner;
@@ -112,7 +112,7 @@ template <RealScalar Scalar>
     const Scalar part = natural_map_squared(law, problem.set(i), gamma, u, w);
     if (!is_finite(part)) return void_natural_map(problem, impulse, i);
     map_squared += part;
-    see_largest(part, i, largest, worst);
+    raise_largest(part, i, largest, worst);
     for (int r = 0; r < gamma.size(); ++r) {
       impulse_squared += (gamma(r) * w) * (gamma(r) * w);
       velocity_squared += u(r) * u(r);
@@ -186,7 +186,7 @@ template <RealScalar Scalar>
     result.absolute_error = detail::finite_or_infinity(checked.absolute());
   }
   const Scalar w = problem.inverse_mass_scale();
-  // So many roundings of the largest of q, W γ and u may be left of a velocity of zero, as a sum
+  // Roundings of the largest of q, W γ and u that a velocity of zero may consist of, as a sum
   // over a contact's neighbours. Much more would hide the angles of contacts that slide slowly.
   constexpr int roundings = 64;
   constexpr Scalar rounding = roundings * std::numeric_limits<Scalar>::epsilon();
@@ -204,19 +204,20 @@ template <RealScalar Scalar>
     RowNumbers<Scalar> outside, from_apex;
     detail::write_difference(g.data(), nearest.data(), g.size(), outside.data());
     for (int r = 0; r < g.size(); ++r) from_apex(r) = g(r) + set.shift(r);
-    detail::see_largest(detail::norm(outside.data(), outside.size()), i, result.cone_violation,
-                        result.cone_violation_block);
+    detail::raise_largest(detail::norm(outside.data(), outside.size()), i, result.cone_violation,
+                          result.cone_violation_block);
     for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
-      detail::see_largest(detail::dissipation_angle(block, from_apex, u, at_rest), i,
-                          result.dissipation_angle, result.dissipation_block);
+      detail::raise_largest(detail::dissipation_angle(block, from_apex, u, at_rest), i,
+                            result.dissipation_angle, result.dissipation_block);
     }
     const int n = detail::normal_row(set.shape);
     if (n < 0) continue;
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - de_saxce_lift(set, u);
-    detail::see_largest(Scalar(abs((std::min)(from_apex(n) * w, normal))), i, result.signorini,
-                        result.signorini_block);
+    detail::raise_largest(Scalar(abs((std::min)(from_apex(n) * w, normal))), i, result.signorini,
+                          result.signorini_block);
     const Scalar work = detail::dot(from_apex.data(), lifted.data(), from_apex.size());
-    detail::see_largest(Scalar(abs(work)), i, result.complementarity, result.complementarity_block);
+    detail::raise_largest(Scalar(abs(work)), i, result.complementarity,
+                          result.complementarity_block);
   }
   return result;
 }

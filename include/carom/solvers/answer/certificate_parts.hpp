@@ -20,7 +20,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The largest of some numbers ≥ 0, and whose it is.
+/// The largest of some numbers ≥ 0, and the index of its owner.
 template <RealScalar Scalar>
 class LargestPart {
  public:
@@ -30,7 +30,7 @@ class LargestPart {
     value_ = part;
     owner_ = owner;
   }
-  /// Sees what another has sums, of owners that come later.
+  /// Adds the numbers of another, of owners that come later.
   LargestPart& operator+=(const LargestPart& later) noexcept {
     add(later.value_, later.owner_);
     return *this;
@@ -43,7 +43,7 @@ class LargestPart {
   Index owner_ = -1;
 };
 
-/// The first of some items that are sums in their order, or −1.
+/// The first index of some that are added in order; −1 if there is none.
 struct FirstIndex {
   Index number = -1;
 
@@ -187,7 +187,7 @@ template <RealScalar Scalar>
   return {gap, std::sqrt(outside), std::abs(work)};
 }
 
-/// What the blocks of an answer add up to, and who has the largest part of each measure.
+/// Sums over the blocks of an answer, and the blocks with the largest part of each measure.
 template <RealScalar Scalar>
 struct PartSums {
   Scalar gap_sum = 0;
@@ -213,7 +213,7 @@ struct PartSums {
   }
 };
 
-/// Looks at every block of an answer (v, γ).
+/// Sums over every block of an answer (v, γ).
 /// @param own  P(y(v)), written in all blocks where y(v) is finite.
 template <RealScalar Scalar>
 [[nodiscard]] PartSums<Scalar> sum_impulses(const JudgedAnswer<Scalar>& answer,

@@ -134,7 +134,7 @@ template <std::floating_point Scalar>
       squared += q * q;
     }
   }
-  // Each square that underflows takes the smallest normal number at most.
+  // Each square that underflows loses the smallest normal number at most.
   const Scalar lost = std::sqrt(Scalar(problem.row_count()) * (std::numeric_limits<Scalar>::min)());
   return choose_yardstick(square_root(squared), problem.load_norm(), problem.row_count(), lost);
 }
