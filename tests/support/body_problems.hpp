@@ -66,7 +66,8 @@ struct BodyMatrices {
   DenseDual dual;
 
   explicit BodyMatrices(const ConstrainedProblem& raw) : dual(raw) {
-    delassus = dual.jacobian * dual.momentum.llt().solve(dual.jacobian.transpose());
+    const MatrixX<double> moved = dual.momentum.llt().solve(dual.jacobian.transpose());
+    delassus = dual.jacobian * moved;
     regularization = dual.weights;
     Index row = 0;
     for (const RawContact& contact : raw.contacts.contacts) {

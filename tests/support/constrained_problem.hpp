@@ -176,12 +176,15 @@ struct DenseDual {
   }
 
   [[nodiscard]] VectorX<double> velocity(const VectorX<double>& impulse) const {
-    return free_velocity + momentum.llt().solve(jacobian.transpose() * impulse);
+    const VectorX<double> load = jacobian.transpose() * impulse;
+    const VectorX<double> change = momentum.llt().solve(load);
+    return free_velocity + change;
   }
 
   /// Accelerated projected gradient with restart; the step that the largest eigenvalue allows.
   [[nodiscard]] VectorX<double> solve(int iterations) const {
-    MatrixX<double> hessian = jacobian * momentum.llt().solve(jacobian.transpose());
+    const MatrixX<double> moved = momentum.llt().solve(jacobian.transpose());
+    MatrixX<double> hessian = jacobian * moved;
     hessian.diagonal() += weights;
     const VectorX<double> load = jacobian * free_velocity - bias;
     const double largest =

@@ -58,17 +58,26 @@ Scalar use_matrices(Index n) {
   A.col(0) = a, A.row(0) = a.transpose(), A.block(0, 0, 2, 2) = B.block(0, 0, 2, 2);
   a = A.col(0), a = A.row(0).transpose(), A.diagonal() = a, A += a * b.transpose();
   A.diagonal().array() += Scalar(1), A.topRows(2) = B.topRows(2);
+  A.setZero(), A.setZero(n, n), A.setIdentity(), A.setIdentity(n, n), A.resize(n, n);
+  return A.norm() + (A - B).norm() + (A - B).cwiseAbs().maxCoeff() + A.cwiseAbs().maxCoeff() +
+         A.trace() + a.dot(A * b) + Scalar(A.isApprox(B)) + Scalar(A == B) + Scalar(A.allFinite()) +
+         A.col(0).norm() + A.maxCoeff() + A.row(0).dot(a);
+}
+
+// Few tests factor a matrix of float.
+inline double use_factors(Index n) {
+  using V = VectorX<double>;
+  using M = MatrixX<double>;
+  V a = V::Zero(n), b = V::Ones(n);
+  M A = M::Identity(n, n), B = M::Zero(n, n), D;
   a = A.llt().solve(b), a = A.ldlt().solve(b), a = A.partialPivLu().solve(b);
   a = A.fullPivLu().solve(b), a = A.colPivHouseholderQr().solve(b), A = A.inverse();
-  D = A.llt().solve(B), D = A.ldlt().solve(B), D = A.partialPivLu().solve(B);
+  D = A.llt().solve(B), D = A.llt().solve(B.transpose()), D = A.ldlt().solve(B);
+  D = A.partialPivLu().solve(B);
   const Eigen::SelfAdjointEigenSolver<M> spectrum(A);
   D = spectrum.eigenvectors();
   D = A.llt().matrixL();
-  A.setZero(), A.setZero(n, n), A.setIdentity(), A.setIdentity(n, n), A.resize(n, n);
-  return A.norm() + (A - B).norm() + (A - B).cwiseAbs().maxCoeff() + A.cwiseAbs().maxCoeff() +
-         A.trace() + A.determinant() + spectrum.eigenvalues().minCoeff() +
-         spectrum.eigenvalues()(0) + a.dot(A * b) + Scalar(A.isApprox(B)) + Scalar(A == B) +
-         Scalar(A.allFinite()) + A.col(0).norm() + A.maxCoeff() + A.row(0).dot(a);
+  return A.determinant() + spectrum.eigenvalues().minCoeff() + spectrum.eigenvalues()(0);
 }
 
 template <typename Scalar>
@@ -125,6 +134,7 @@ void use_problems() {
 inline void use_shared_code() {
   static_cast<void>(use_vectors<double>(3) + double(use_vectors<float>(3)));
   static_cast<void>(use_matrices<double>(3) + double(use_matrices<float>(3)));
+  static_cast<void>(use_factors(3));
   static_cast<void>(use_triples<double>() + double(use_triples<float>()));
   use_problems<double>();
   use_problems<float>();
