@@ -210,7 +210,6 @@ set(CAROM_HEADERS
   include/carom/solvers/search/island_law.hpp
   include/carom/solvers/search/island_newton.hpp
   include/carom/solvers/search/island_solver.hpp
-  include/carom/solvers/search/island_state.hpp
   include/carom/solvers/search/judged_rounds.hpp
   include/carom/solvers/search/law_iterate.hpp
   include/carom/solvers/search/newton_walk.hpp

@@ -71,8 +71,8 @@ inline void count_borders(const PetscContactProblem& problem, const PetscExchang
 ///
 /// A product takes one exchange of ghost velocities. The preconditioner is carom's sparse factor of
 /// each rank's own part, or an incomplete one, and a coarse space of rigid motions. All islands are
-/// iterated together. Answers are those of one process to the tolerance; their last digits depend
-/// on the number of ranks.
+/// iterated together, and end where all together meet the tolerance. Answers are those of one
+/// process to the tolerance; their last digits depend on the number of ranks.
 ///
 /// ```
 /// carom::PetscSapSolver solver;

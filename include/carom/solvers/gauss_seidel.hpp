@@ -42,7 +42,9 @@ struct GaussSeidelOptions {
 /// Block Gauss-Seidel on impulses: every contact in turn is solved exactly with the others held.
 ///
 /// Sweeps are cheap and need no factorisation. Tens of them give a few digits; more digits take
-/// long on stacks and where masses differ. Singular blocks are solved in a proximal step.
+/// long on stacks and where masses differ. Singular blocks are solved in a proximal step. The
+/// unknowns are impulses γ whose velocities u = (W + R) γ + q obey the law; the sweeps end where
+/// the natural map error meets the tolerance, or where they change nothing but the last digit.
 ///
 /// ```
 /// carom::GaussSeidel<double> solver({.tolerance = 1e-6});

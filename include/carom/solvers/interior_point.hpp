@@ -11,6 +11,7 @@
 #include "carom/solvers/rows/impulse_islands.hpp"
 #include "carom/solvers/search/island_law.hpp"
 #include "carom/solvers/systems/body_system.hpp"
+#include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -86,6 +87,11 @@ class OverlapLoads {
 /// Primal-dual interior point for contact under the exact law of Coulomb, or the convex one: rigid
 /// contacts, compliant ones and all other blocks, each as it was added, on bodies.
 ///
+/// The unknowns are impulses γ and u = (W + R) γ + q such that each block obeys its law: under
+/// Coulomb's γ ∈ K ⟂ ũ ∈ K*, ũ being u with De Saxcé's lift of the normal, under the convex law the
+/// same with u. An island ends where the largest error of its blocks meets the tolerance, or where
+/// all that IslandLaw tries in turn has failed.
+///
 /// It follows the central path of the law, whose points are inside of all cones, by predictor and
 /// corrector, and ends by Newton's method on the law itself. Each step solves one sparse system of
 /// the bodies' unknowns, islands apart. This nearly always solves the convex law; where the path of
@@ -121,38 +127,27 @@ class InteriorPointSolver {
 
   /// Solves without a guess.
   /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
+  /// @param executor  takes the islands, and the factor of a large one, as SapSolver::solve has it.
   /// @return  residual: the largest error of a block by what its own bodies do [-], that of
   ///          judge_answer(); worst_block: where it is; iterations: systems factored for the island
   ///          that took most; error_bound: infinite.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception, at most iteration_limit systems on every island.
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
-                            VectorX<Scalar>& velocity) noexcept {
-    return solve(problem, velocity, InTurn{});
-  }
-  /// The same with the islands, and the factor of a large one, given to an executor, as
-  /// SapSolver::solve has it.
-  template <typename Executor>
+  template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                            Executor&& executor) noexcept {
+                            Executor&& executor = {}) noexcept {
     take(problem);
-    return run(problem, velocity, false, executor);
+    return run(problem, velocity, false, detail::ExecutorReference(executor));
   }
 
   /// Solves from a first guess of the impulses, such as the last step's. It costs one check where
   /// they already solve the problem, and two to four systems where they are near.
   /// @param impulse   γ, impulse_count(); finite.
   /// @param velocity  out, nothing of it is read.
-  template <typename Impulse>
+  template <typename Impulse, typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,
-                                 VectorX<Scalar>& velocity) noexcept {
-    return solve_from(problem, impulse, velocity, InTurn{});
-  }
-  template <typename Impulse, typename Executor>
-  SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
-                                 const Eigen::MatrixBase<Impulse>& impulse,
-                                 VectorX<Scalar>& velocity, Executor&& executor) noexcept {
+                                 VectorX<Scalar>& velocity, Executor&& executor = {}) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     take(problem);
     std::fill_n(law_.impulse(), 3 * system_.part_count(), Scalar(0));
@@ -160,7 +155,7 @@ class InteriorPointSolver {
       const Scalar x = impulse(row);
       law_.impulse()[place] = detail::is_finite(x) ? x : Scalar(0);
     });
-    return run(problem, velocity, true, executor);
+    return run(problem, velocity, true, detail::ExecutorReference(executor));
   }
 
   /// Grows memory for problems in impulses of this size and pattern.
@@ -183,13 +178,6 @@ class InteriorPointSolver {
 
  private:
   using Sums = detail::MapSums<Scalar>;
-  /// The executor of one thread.
-  struct InTurn {
-    template <typename Task>
-    void operator()(Index count, Task&& task) const {
-      for (Index i = 0; i < count; ++i) task(i);
-    }
-  };
 
   void take(const ContactProblem<Scalar>& problem) {
     system_.take(problem, options_.law == FrictionLaw::convex);
@@ -208,9 +196,8 @@ class InteriorPointSolver {
   [[nodiscard]] SolveLimits island_limits() const noexcept {
     return limits_.with_iterations((std::min)(limits_.iteration_limit, options_.iteration_limit));
   }
-  template <typename Executor>
   SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                          bool warm, Executor&& executor) noexcept;
+                          bool warm, const detail::ExecutorReference& executor) noexcept;
   template <typename IslandOutcome>
   static void add(const IslandOutcome& outcome, SolveReport<Scalar>& report) noexcept {
     report.iterations = (std::max)(report.iterations, outcome.systems);
@@ -234,28 +221,18 @@ class InteriorPointSolver {
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <typename Executor>
-SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar>& problem,
-                                                     VectorX<Scalar>& velocity, bool warm,
-                                                     Executor&& executor) noexcept {
+SolveReport<Scalar> InteriorPointSolver<Scalar>::run(
+    const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity, bool warm,
+    const detail::ExecutorReference& executor) noexcept {
   const Index islands = system_.islands().size();
   const SolveLimits limits = island_limits();
-  const auto solve = [&](Index i) { outcomes_[i] = solve_island(i, warm, limits); };
-  Index large = 0;
-  for (Index i = 0; i < islands; ++i) large += system_.is_large(i);
-  if (large < islands) {
-    executor(islands, [&](Index i) {
-      if (!system_.is_large(i)) solve(i);
-    });
-  }
-  for (Index i = 0; i < islands && large > 0; ++i) {
-    if (!system_.is_large(i)) continue;
-    detail::lead_crew(executor, [&](Crew& crew) {
-      system_.share(&crew);
-      solve(i);
-      system_.share(nullptr);
-    });
-  }
+  detail::for_each_island(
+      executor, islands, [this](Index i) { return system_.is_large(i); },
+      [&](Index i, Crew* crew) {
+        if (crew != nullptr) system_.share(crew);
+        outcomes_[i] = solve_island(i, warm, limits);
+        if (crew != nullptr) system_.share(nullptr);
+      });
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   report.measure = ResidualMeasure::block_error;

@@ -42,7 +42,8 @@ struct ProjectedGradientOptions {
 ///
 /// It needs nothing but projections and products with W. For the convex law it minimises
 /// ½ γᵀ(W + R)γ + qᵀγ over the cones. For Coulomb's law it adds De Saxcé's μ ‖uₜ‖ to qₙ and holds
-/// it until the minimisation is solved better than the law is met; a fixed point obeys the law.
+/// it until the minimisation is solved better than the law is met; a fixed point obeys the law. It
+/// ends where the natural map error meets the tolerance, or where a step is as small as rounding.
 /// @cite  mazhar2015using, APGD; odonoghue2015adaptive, the restart by the gradient.
 template <RealScalar Scalar>
 class ProjectedGradient {

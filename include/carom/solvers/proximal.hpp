@@ -34,7 +34,9 @@ struct ProximalOptions {
 /// moves their biases by what that softness did to the impulses before: γ solves the law with
 /// R + ρ w and v̂ + ρ w c. SapSolver finds it, and it is the next centre c, which is then
 /// carried on in the direction of the last steps. Where the steps come to rest, γ obeys the rigid
-/// law. ρ falls as they go, and the steps become larger.
+/// law. ρ falls as they go, and the steps become larger. They end where the natural map error meets
+/// the tolerance and is small beside the load ‖q‖ as well, or where no better impulses were found
+/// for `patience` steps.
 ///
 /// Under Coulomb's law a step also takes De Saxcé's lift Σ ‖μ_b ∘ u_b‖ of each cone off its
 /// normal's bias, with the u of the steps before. Compliant heaps of 10,000 bodies come to rest so,

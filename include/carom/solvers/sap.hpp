@@ -21,8 +21,10 @@ inline namespace CAROM_ABI {
 /// It works in whitened velocities w = Lᵀv, where ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
 /// I + Ĵᵀ G Ĵ, and the norm of the gradient bounds the distance to the solution in kinetic energy.
 /// The step length is the root of the slope along the step, an increasing function, so no
-/// difference of costs is ever taken. Islands, bodies connected by contacts, are solved apart; the
-/// Hessian of each is sparse, and factored in an order found once per pattern.
+/// difference of costs is ever taken. An island ends where ‖∇ℓ‖ ≤ T s, see SapOptions::tolerance,
+/// or where full steps no longer reduce it (walk_to_target()). Islands, bodies connected by
+/// contacts, are solved apart; the Hessian of each is sparse, and factored in an order found once
+/// per pattern.
 ///
 /// ```
 /// carom::SapSolver<double> solver;
@@ -58,11 +60,18 @@ class SapSolver {
   /// Grows memory to the problem's size, so that solve() need not.
   void prepare(const ContactProblem<Scalar>& problem);
 
-  /// Solves the problem from a first guess.
+  /// Solves the problem from a first guess, with the islands, and the contacts of a large island,
+  /// given to an executor where there is one.
   ///
   /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
   ///                  rest and free velocity starts the iteration otherwise, island by island.
+  /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
+  ///                  on any threads, and returns when all are done; it must not throw. The result
+  ///                  is the same to the last bit whatever it does. A task is an island, or, in a
+  ///                  call for one large island or for the exchange of a large problem's numbers,
+  ///                  a share in the work, of which there are 32: those that run at the same time
+  ///                  share it, later ones find nothing left to do.
   /// @return  residual: ‖∇ℓ‖_{A⁻¹} of all islands together relative to the momentum_scale() [-];
   ///          `converged` says that each island meets the tolerance by its own scale; error_bound:
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds but for rounding, which is not
@@ -72,19 +81,11 @@ class SapSolver {
   ///        exception, at most iteration_limit iterations on every island, each with one
   ///        factorisation, or up to four where round-off asks for more. Another pattern of contacts
   ///        of the same size may need more room, which is then made.
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
-                            VectorX<Scalar>& velocity) noexcept;
-
-  /// The same with the islands, and the contacts of a large island, given to an executor.
-  /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
-  ///                  on any threads, and returns when all are done; it must not throw. The result
-  ///                  is the same to the last bit whatever it does. A task is an island, or, in a
-  ///                  call for one large island or for the exchange of a large problem's numbers,
-  ///                  a share in the work, of which there are 32: those that run at the same time
-  ///                  share it, later ones find nothing left to do.
-  template <typename Executor>
+  template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                            Executor&& executor) noexcept;
+                            Executor&& executor = {}) noexcept {
+    return run(problem, velocity, detail::ExecutorReference(executor));
+  }
 
   /// γ of the last solve [N·s], stacked block by block, see ContactProblem::first_row(). Zero
   /// where the guess was refused as not finite.
@@ -109,6 +110,8 @@ class SapSolver {
     bool met;
   };
 
+  SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                          const detail::ExecutorReference& executor) noexcept;
   void lay_out(const ContactProblem<Scalar>& problem);
   [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) const noexcept;
   SolveReport<Scalar> solve_small(const ContactProblem<Scalar>& problem,
@@ -137,14 +140,6 @@ class SapSolver {
 template <RealScalar Scalar>
 void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   lay_out(problem);
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
-                                             VectorX<Scalar>& velocity) noexcept {
-  return solve(problem, velocity, [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
-  });
 }
 
 template <RealScalar Scalar>
@@ -208,10 +203,9 @@ SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
 }
 
 template <RealScalar Scalar>
-template <typename Executor>
-SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
-                                             VectorX<Scalar>& velocity,
-                                             Executor&& executor) noexcept {
+SolveReport<Scalar> SapSolver<Scalar>::run(const ContactProblem<Scalar>& problem,
+                                           VectorX<Scalar>& velocity,
+                                           const detail::ExecutorReference& executor) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (is_small(problem)) return solve_small(problem, velocity);
   lay_out(problem);

@@ -25,7 +25,7 @@ namespace detail {
 /// and a factor of the square of own bodies and ghosts.
 class PetscHessian {
  public:
-  /// Takes on a pattern. Every rank calls it.
+  /// Makes room for a pattern. Every rank calls it.
   void lay_out(const PetscContactProblem& problem, double factor_work_limit) {
     problem_ = &problem;
     const ContactProblem<double>& local = problem.local();
@@ -247,7 +247,7 @@ class PetscCoarseMatrix {
  public:
   using Pairs = std::vector<std::pair<int, int>>;
 
-  /// Takes on a pattern. Every rank calls it.
+  /// Makes room for a pattern. Every rank calls it.
   /// @param count  block rows of all ranks.
   /// @param pairs  (row, column ≤ row) of the blocks that this rank makes, in any order, also more
   ///               than once; (row, row) of each of its rows among them.
@@ -374,10 +374,10 @@ class PetscCoarseMatrix {
 /// @cite  tang2009comparison, method A-DEF2.
 class PetscCoarse {
  public:
-  /// Takes on a pattern. Every rank calls it.
+  /// Makes room for a pattern. Every rank calls it.
   void lay_out(const PetscContactProblem& problem, const PetscHessian& hessian,
                PetscExchange& exchange, Index bodies_per_aggregate);
-  /// Takes on the numbers of H. Every rank calls it; false where they are not finite.
+  /// Computes E from the numbers of H. Every rank calls it; false where they are not finite.
   [[nodiscard]] bool assemble(const PetscHessian& hessian);
 
   /// Aggregates of all ranks; with one or none there is no coarse space.

@@ -23,7 +23,7 @@ namespace detail {
 /// factors the whole.
 class PetscGainMatrix {
  public:
-  /// Takes on a pattern. Every rank calls it.
+  /// Makes room for a pattern. Every rank calls it.
   /// @param rows       of problem.local(); it has to outlive this object.
   /// @param symmetric  whether all N will be.
   void lay_out(const PetscContactProblem& problem, const BodyRows<double>& rows,
@@ -214,7 +214,7 @@ class PetscLawSystem {
  public:
   using scalar_type = double;
 
-  /// Takes on a problem, which must stay as it is. Every rank calls it; on bad data all throw
+  /// Reads a problem, which must stay as it is. Every rank calls it; on bad data all throw
   /// std::invalid_argument.
   /// @param symmetric  whether all N will be.
   void take(const PetscContactProblem& problem, bool symmetric) {

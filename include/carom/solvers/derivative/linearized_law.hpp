@@ -140,16 +140,8 @@ void LinearizedLaw<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   closed_.take(system_);
   lost_.resize(system_.islands().size());
   for (Sequence<char>* flags : {&direct_, &even_}) flags->resize(system_.islands().size());
-  for (Sequence<Scalar>* numbers : {&given_, &rest_, &sum_, &step_}) {
-    if (numbers->size() != system_.rows().vector_size()) {
-      numbers->assign(system_.rows().vector_size(), Scalar(0));
-    }
-  }
-  for (Sequence<Scalar>* numbers : {&right_, &left_, &parts_, &added_, &moved_, &moving_}) {
-    if (numbers->size() != 3 * system_.part_count()) {
-      numbers->assign(3 * system_.part_count(), Scalar(0));
-    }
-  }
+  fit<Scalar>(system_.rows().vector_size(), {&given_, &rest_, &sum_, &step_});
+  fit<Scalar>(3 * system_.part_count(), {&right_, &left_, &parts_, &added_, &moved_, &moving_});
 }
 
 template <RealScalar Scalar>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <initializer_list>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
@@ -10,6 +11,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Gives sequences a size; those that had another one become zero.
+/// @note  Allocates beyond the largest size so far.
+template <RealScalar Scalar>
+void fit(Index size, std::initializer_list<Sequence<Scalar>*> all) {
+  for (Sequence<Scalar>* numbers : all) {
+    if (numbers->size() != size) numbers->assign(size, Scalar(0));
+  }
+}
 
 /// Numbers of one block in parts of three rows.
 template <RealScalar Scalar, int Parts>

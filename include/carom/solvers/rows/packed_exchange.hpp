@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "carom/linalg/detail/cholesky.hpp"
-#include "carom/solvers/search/island_state.hpp"
+#include "carom/solvers/search/island_newton.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

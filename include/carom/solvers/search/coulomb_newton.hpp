@@ -17,7 +17,8 @@ namespace detail {
 /// Far from a solution it solves a sequence of convex problems, each with v̂ₙ lowered by De Saxcé's
 /// lift μ ‖uₜ‖ of the one before. Near a solution it takes steps of Newton's method on the law
 /// itself. F is not the gradient of a cost, so a step is halved until ‖F‖ falls; where ‖F‖ stalls,
-/// the sequence of convex problems goes on.
+/// the sequence of convex problems goes on. It ends where ‖F‖ ≤ T s, as SapSolver does, or after
+/// lift_limit problems.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <RealScalar Scalar>
 class CoulombNewton {
@@ -28,17 +29,17 @@ class CoulombNewton {
   using Judge = IslandNewton<Scalar>;
   using Tuning = CoulombNewtonTuning;
 
-  /// Takes on a pattern.
+  /// Makes room for a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     directions_.lay_out(graph, packed);
   }
-  /// Takes on the contacts of a pattern, which may have changed in number.
+  /// Makes room for the contacts of a pattern, which may have changed in number.
   void lay_out_contacts(const Packed& packed) {
     bias_.resize(packed.part_size());
     lift_.resize(packed.part_size());
     best_.resize(packed.vector_size());
   }
-  /// Says that the graph taken on has moved in memory, unchanged.
+  /// Updates the pointer to the graph, which has moved in memory unchanged.
   void follow(const ContactGraph& graph) noexcept { directions_.follow(graph); }
 
   /// Solves an island from the iterate last evaluated; leaves the best.

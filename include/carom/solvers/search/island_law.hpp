@@ -54,9 +54,11 @@ struct IslandLawTuning {
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
 };
 
-/// Solves a law on the islands of a system, each by itself. Newton's method on the law comes first
-/// where there is a guess. Otherwise the central path is followed, and Newton's method is tried
-/// again at every decade of the error once that is small.
+/// Solves a law on the islands of a system, each by itself: impulses γ with u = (W + R) γ + q that
+/// the law binds. Newton's method on the law comes first where there is a guess. Otherwise the
+/// central path is followed, and Newton's method is tried again at every decade of the error once
+/// that is small; where the path is blocked, proximal steps go on from its best point. An island
+/// ends where LawSearch::is_solved() or no way is left, with the best impulses met.
 template <typename System>
 class IslandLaw {
  public:
@@ -79,11 +81,7 @@ class IslandLaw {
     memory_.lay_out(system);
     proximal_.lay_out(system);
     iterate_.lay_out(system);
-    for (Sequence<Scalar>* numbers : {&best_, &saved_, &guess_, &nearest_}) {
-      if (numbers->size() != 3 * system.part_count()) {
-        numbers->assign(3 * system.part_count(), Scalar(0));
-      }
-    }
+    fit<Scalar>(3 * system.part_count(), {&best_, &saved_, &guess_, &nearest_});
     yardstick_ = yardstick;
   }
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }

@@ -1,13 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "carom/cones/friction_cone_batch.hpp"
+#include "carom/contact/coulomb_law.hpp"
 #include "carom/linalg/detail/block_cholesky.hpp"
-#include "carom/solvers/search/island_state.hpp"
+#include "carom/solvers/rows/edge_kernels.hpp"
+#include "carom/solvers/rows/island_view.hpp"
+#include "carom/solvers/search/newton_walk.hpp"
 #include "carom/solvers/systems/dual_curvature.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// The cost ℓ of one island and its derivatives at an iterate, in whitened velocities. A view of
+/// the packed problem and of the memory, cheap to make.
+template <RealScalar Scalar>
+class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, IslandState<Scalar>> {
+ public:
+  using View = IslandView<Scalar, IslandState<Scalar>>;
+  using Memory = SolverMemory<Scalar>;
+  using Packed = PackedProblem<Scalar>;
+
+  /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
+  IslandState(const Packed& packed, Memory& memory, const PackedIsland& extent,
+              FrictionLaw law = FrictionLaw::convex) noexcept
+      : View(packed, memory, extent), law_(law) {}
+  /// The state of a piece of the island.
+  [[nodiscard]] IslandState part(const PackedIsland& piece) const noexcept {
+    return {packed_, memory_, piece, law_};
+  }
+
+  using View::rows_of, View::start_of, View::clear;
+
+  /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
+  void evaluate() noexcept;
+  /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
+  [[nodiscard]] Scalar cost() const noexcept {
+    if (!this->are_finite()) return std::numeric_limits<Scalar>::infinity();
+    return this->sum_pieces([](const IslandState& part, Scalar* cost) {
+      *cost = part.cost_of(Memory::whitened, Memory::trial, Memory::impulse);
+    })[0];
+  }
+  /// ℓ at another point; the iterate and all that follows from it stay, but no step along d.
+  /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
+  [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
+  /// −γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite. It writes over the
+  /// contact velocities.
+  [[nodiscard]] Scalar push_slope(const Scalar& step) const noexcept;
+
+  // What start_from_best() asks for. The direction is zero after cost_at_rest().
+  [[nodiscard]] Scalar cost_at_rest() const noexcept {
+    clear(Memory::direction);
+    return cost_at(Memory::direction, true);
+  }
+  [[nodiscard]] Scalar cost_when_free() const noexcept { return cost_at(Memory::free, false); }
+  void start_at_rest() noexcept {
+    clear(Memory::whitened);
+    evaluate();
+  }
+  void start_free() noexcept {
+    this->copy(Memory::free, Memory::whitened);
+    evaluate();
+  }
+
+  /// Writes Ĵ x, and zeros where the parts are padded.
+  void write_velocities(typename Memory::VectorName from,
+                        typename Memory::TripleName to) const noexcept;
+  /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
+  [[nodiscard]] bool write_projections(typename Memory::TripleName trial,
+                                       typename Memory::TripleName impulse) const noexcept;
+
+  using Measures = IslandMeasures<Scalar>;
+  using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
+      Measures::residual;
+
+ private:
+  /// evaluate() piece by piece.
+  void evaluate_pieces() noexcept;
+  /// Writes Ĵᵀγ of a piece, and ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and gross_squared.
+  void balance_piece(const IslandState& part, Scalar* sums) const noexcept;
+  /// What follows from Ĵᵀγ: the gradient, and the same sums.
+  void balance(Scalar* sums) const noexcept;
+  /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
+  [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
+                                             typename Memory::TripleName impulse) const noexcept;
+  /// y = R⁻¹(v̂ − v_c).
+  void write_trial(typename Memory::TripleName velocity,
+                   typename Memory::TripleName trial) const noexcept;
+  /// ½‖w − w*‖² + ½‖γ‖²_R + γᵀR(y − γ); the last term is zero for cones.
+  [[nodiscard]] Scalar cost_of(typename Memory::VectorName point, typename Memory::TripleName trial,
+                               typename Memory::TripleName impulse) const noexcept;
+
+  /// γ of the friction contacts under Coulomb's law: γₙ = max(yₙ, 0), then γₜ = yₜ, in the disc of
+  /// μ γₙ.
+  void write_coulomb_impulses(typename Memory::TripleName trial,
+                              typename Memory::TripleName impulse) const noexcept;
+
+  using View::island_, View::memory_, View::packed_, View::pieces_;
+
+  FrictionLaw law_;
+};
 
 /// Newton's method on one island: a linear solver gives the directions.
 template <RealScalar Scalar>
@@ -55,7 +153,7 @@ class IslandNewton {
 
   /// Adds the curvature of the blocks of an edge to a matrix of blocks: low-low, high-low and
   /// high-high, of which those without data are left out.
-  /// @pre  note_change() has seen the edge at this iterate.
+  /// @pre  note_change() was called for the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);
@@ -73,7 +171,7 @@ class IslandNewton {
     }
   }
 
-  /// Says that nothing is known of the curvature last assembled.
+  /// Marks the curvature last assembled as unknown.
   void forget_regions() const noexcept {
     const PackedIsland& island = state_.island();
     std::fill_n(memory_.regions() + island.first_part, island.part_count,
@@ -129,6 +227,228 @@ class IslandNewton {
 };
 
 // --- implementation ---
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_velocities(typename Memory::VectorName from,
+                                           typename Memory::TripleName to) const noexcept {
+  const PartArray<Scalar> result = memory_.parts(to);
+  for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
+    const PackedEdge& edge = packed_.edge(e);
+    write_edge_velocities(edge, packed_.jacobians(edge.jacobians), memory_.vector(from), result);
+  }
+  for (Scalar* const component : result.components) {
+    std::fill_n(component + island_.first_part + island_.true_count,
+                island_.part_count - island_.true_count, Scalar(0));
+  }
+}
+
+template <RealScalar Scalar>
+bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
+                                            typename Memory::TripleName impulse) const noexcept {
+  const Scalar *const y1 = start_of(trial, 0), *const y2 = start_of(trial, 1),
+                      *const y3 = start_of(trial, 2);
+  const Scalar size = sum_packets<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+    return Numbers::at(y1 + k).abs() + Numbers::at(y2 + k).abs() + Numbers::at(y3 + k).abs();
+  });
+  if (!(size <= (std::numeric_limits<Scalar>::max)())) return false;
+  if (law_ == FrictionLaw::coulomb) {
+    write_coulomb_impulses(trial, impulse);
+  } else {
+    project(FrictionConeBatch<Scalar>{island_.projected_count,
+                                      {y1, y2, y3},
+                                      {start_of(Packed::friction)},
+                                      {start_of(Packed::tangent)},
+                                      {start_of(Packed::normal)}},
+            {start_of(impulse, 0), start_of(impulse, 1), start_of(impulse, 2)});
+  }
+  return island_.first_other == island_.other_end || write_other_projections(trial, impulse);
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_coulomb_impulses(
+    typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  constexpr Scalar tiny = (std::numeric_limits<Scalar>::min)();
+  const Scalar* const mu = start_of(Packed::friction);
+  const Scalar *const y1 = start_of(trial, 0), *const y2 = start_of(trial, 1),
+                      *const y3 = start_of(trial, 2);
+  Scalar *const gamma1 = start_of(impulse, 0), *const gamma2 = start_of(impulse, 1),
+                *const gamma3 = start_of(impulse, 2);
+  for_each_packet<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+    const Numbers normal = Numbers::at(y3 + k).larger_of(Numbers::Zero());
+    const Numbers tangent1 = Numbers::at(y1 + k), tangent2 = Numbers::at(y2 + k);
+    const Numbers length = (tangent1.square() + tangent2.square()).sqrt();
+    const Numbers share =  // min(1, μ γₙ/‖yₜ‖)
+        (Numbers::at(mu + k) * normal).smaller_of(length) /
+        length.larger_of(Numbers::Constant(tiny));
+    (share * tangent1).write_to(gamma1 + k);
+    (share * tangent2).write_to(gamma2 + k);
+    normal.write_to(gamma3 + k);
+  });
+}
+
+template <RealScalar Scalar>
+bool IslandState<Scalar>::write_other_projections(
+    typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  using std::abs;
+  Scalar size = 0;
+  for (Index c = island_.first_other; c < island_.other_end; ++c) {
+    const PackedBlock<Scalar>& other = packed_.other(c);
+    const RowNumbers<Scalar> projected = other.impulse_scaled(law_, rows_of(other, trial));
+    other.write(projected, memory_.parts(impulse));
+    for (int r = 0; r < 6; ++r) size += abs(projected(r));
+  }
+  return size <= (std::numeric_limits<Scalar>::max)();
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
+                                      typename Memory::TripleName trial) const noexcept {
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const bias = start_of(Packed::bias(c));
+    const Scalar* const weight = start_of(Packed::weight(c));
+    const Scalar* const v = start_of(velocity, c);
+    Scalar* const y = start_of(trial, c);
+    for_each_packet<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+      ((Numbers::at(bias + k) - Numbers::at(v + k)) / Numbers::at(weight + k)).write_to(y + k);
+    });
+  }
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::evaluate() noexcept {
+  if (pieces_ != nullptr) return evaluate_pieces();
+  write_velocities(Memory::whitened, Memory::velocity);
+  write_trial(Memory::velocity, Memory::trial);
+  if (!write_projections(Memory::trial, Memory::impulse)) {
+    clear(Memory::impulse);
+    residual = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
+  const PartArray<Scalar> impulse = memory_.parts(Memory::impulse);
+  clear(Memory::momentum);
+  for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
+    const PackedEdge& edge = packed_.edge(e);
+    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
+                      memory_.vector(Memory::momentum));
+  }
+  std::array<Scalar, 4> sums;
+  balance(sums.data());
+  Measures::take(sums);
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::balance(Scalar* sums) const noexcept {
+  const Scalar* const w = start_of(Memory::whitened);
+  const Scalar* const w_free = start_of(Memory::free);
+  const Scalar* const pushed = start_of(Memory::momentum);
+  Scalar* const gradient = start_of(Memory::gradient);
+  const Index size = island_.vector_size;
+  sums[0] = sum_packets<Scalar>(size, [&]<typename Numbers>(Index k) {
+    const Numbers own = Numbers::at(w + k) - Numbers::at(w_free + k) - Numbers::at(pushed + k);
+    own.write_to(gradient + k);
+    return own.square();
+  });
+  sums[1] = squared_norm(w_free, size);
+  sums[2] = squared_norm(pushed, size);
+  sums[3] = Scalar(0);
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const gamma = start_of(Memory::impulse, c);
+    sums[3] += weighted_square(start_of(Packed::row_square(c)), gamma, island_.part_count);
+  }
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::evaluate_pieces() noexcept {
+  const Scalar refused = this->sum_pieces([](const IslandState& part, Scalar* count) {
+    part.write_velocities(Memory::whitened, Memory::velocity);
+    part.write_trial(Memory::velocity, Memory::trial);
+    *count = Scalar(part.write_projections(Memory::trial, Memory::impulse) ? 0 : 1);
+  })[0];
+  if (refused > Scalar(0)) {
+    clear(Memory::impulse);
+    residual = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
+  Measures::take(this->sum_pieces(
+      [this](const IslandState& part, Scalar* sums) { balance_piece(part, sums); }));
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::balance_piece(const IslandState& part, Scalar* sums) const noexcept {
+  const PartArray<Scalar> impulse = memory_.parts(Memory::impulse);
+  Scalar* const momentum = memory_.vector(Memory::momentum);
+  part.clear(Memory::momentum);
+  pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
+    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse, momentum, side == 0,
+                      side == 1);
+  });
+  part.balance(sums);
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
+                                    typename Memory::TripleName trial,
+                                    typename Memory::TripleName impulse) const noexcept {
+  Scalar beyond = 0;
+  for (Index c = island_.first_other; c < island_.other_end; ++c) {
+    const PackedBlock<Scalar>& other = packed_.other(c);
+    const RowNumbers<Scalar> gamma = rows_of(other, impulse);
+    const RowNumbers<Scalar> y = rows_of(other, trial);
+    for (int r = 0; r < 6; ++r) beyond += gamma(r) * (y(r) - gamma(r));
+  }
+  const Scalar *const w = start_of(point), *const w_free = start_of(Memory::free);
+  Scalar sum = sum_packets<Scalar>(island_.vector_size, [&]<typename Numbers>(Index k) {
+    return (Numbers::at(w + k) - Numbers::at(w_free + k)).square();
+  });
+  for (int c = 0; c < 3; ++c) {
+    sum += weighted_square(start_of(Packed::weight(c)), start_of(impulse, c), island_.part_count);
+  }
+  return beyond + sum / 2;
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
+                                    bool at_rest) const noexcept {
+  if (pieces_ != nullptr) {
+    return this->sum_pieces(
+        [&](const IslandState& part, Scalar* cost) { *cost = part.cost_at(point, at_rest); })[0];
+  }
+  if (at_rest) {
+    clear(Memory::trial_step);
+  } else {
+    write_velocities(point, Memory::trial_step);
+  }
+  write_trial(Memory::trial_step, Memory::trial_step);
+  if (!write_projections(Memory::trial_step, Memory::impulse_ahead)) {
+    return std::numeric_limits<Scalar>::infinity();
+  }
+  return cost_of(point, Memory::trial_step, Memory::impulse_ahead);
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::push_slope(const Scalar& step) const noexcept {
+  if (pieces_ != nullptr) {
+    return this->sum_pieces(
+        [&](const IslandState& part, Scalar* own) { *own = part.push_slope(step); })[0];
+  }
+  for (int c = 0; c < 3; ++c) {
+    write_sum(start_of(Memory::trial, c), step, start_of(Memory::trial_step, c), island_.part_count,
+              start_of(Memory::velocity, c));
+  }
+  if (!write_projections(Memory::velocity, Memory::impulse_ahead)) {
+    return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+  }
+  Scalar work = 0;
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const gamma = start_of(Memory::impulse_ahead, c);
+    const Scalar* const weight = start_of(Packed::weight(c));
+    const Scalar* const dy = start_of(Memory::trial_step, c);
+    work += sum_packets<Scalar>(island_.part_count, [&]<typename Numbers>(Index k) {
+      return Numbers::at(gamma + k) * (Numbers::at(weight + k) * Numbers::at(dy + k));
+    });
+  }
+  return work;
+}
 
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::write_directions(bool stepped) const noexcept {

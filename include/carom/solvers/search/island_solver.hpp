@@ -6,6 +6,7 @@
 #include "carom/solvers/sap_options.hpp"
 #include "carom/solvers/search/coulomb_newton.hpp"
 #include "carom/solvers/search/paced_limits.hpp"
+#include "carom/solvers/systems/executor_reference.hpp"
 #include "carom/solvers/systems/newton_directions.hpp"
 
 namespace carom {
@@ -38,18 +39,18 @@ class IslandSolver {
     NewtonLimits<Scalar> limits;
   };
 
-  /// Says that the graph taken on has moved in memory, unchanged.
+  /// Updates the pointer to the graph, which has moved in memory unchanged.
   void follow(const ContactGraph& graph) noexcept {
     direct_.follow(graph);
     coulomb_.follow(graph);
   }
-  /// Takes on a layout of the graph.
+  /// Makes room for the islands of a graph.
   /// @param analysed  whether the pattern is another one than at the last call.
   void lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed);
   /// Calls task(loop) with a loop for passes over all bodies or blocks. Where the problem is large,
   /// all tasks of a call of the executor share it.
-  template <typename Executor, typename Task>
-  void share(Executor& executor, const Task& task) noexcept {
+  template <typename Task>
+  void share(const ExecutorReference& executor, const Task& task) const noexcept {
     if (packed_.part_size() < least_shared_parts) return task(SharedLoop());
     lead_crew(executor, [&](Crew& crew) { task(SharedLoop(crew)); });
   }
@@ -60,19 +61,11 @@ class IslandSolver {
     std::fill(outcomes_.begin(), outcomes_.end(), Outcome{});
   }
 
-  /// Calls task(island, crew) for all islands: large ones one after the other, each with a crew
-  /// that all tasks of a call of the executor share, the others in one call and without a crew.
-  template <typename Executor, typename Task>
-  void for_each(Executor& executor, const Task& task) noexcept {
-    if (large_count_ < count()) {
-      executor(count(), [&](Index i) {
-        if (pieces_at_[i] < 0) task(i, nullptr);
-      });
-    }
-    for (Index i = 0; i < count() && large_count_ > 0; ++i) {
-      if (pieces_at_[i] < 0) continue;
-      lead_crew(executor, [&](Crew& crew) { task(i, &crew); });
-    }
+  /// Calls task(island, crew) for all islands, see for_each_island().
+  template <typename Task>
+  void for_each(const ExecutorReference& executor, const Task& task) const noexcept {
+    for_each_island(
+        executor, count(), [this](Index i) { return pieces_at_[i] >= 0; }, task);
   }
 
   [[nodiscard]] const PackedProblem<Scalar>& packed() const noexcept { return packed_; }
@@ -122,7 +115,6 @@ class IslandSolver {
   Sequence<Outcome> outcomes_;  ///< per island
   Sequence<IslandPieces<Scalar>> pieces_;
   Sequence<int> pieces_at_;  ///< per island, which of them; −1 for none
-  int large_count_ = 0;
 };
 
 // --- implementation ---
@@ -136,11 +128,11 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
   outcomes_.resize(graph.islands().size());
   pieces_at_.reserve(graph.body_count());
   pieces_at_.assign(packed_.islands().size(), -1);
-  large_count_ = 0;
+  int large_count = 0;
   for (Index i = 0; i < count(); ++i) {
-    if (IslandPieces<Scalar>::suit(packed_.islands()[i])) pieces_at_[i] = large_count_++;
+    if (IslandPieces<Scalar>::suit(packed_.islands()[i])) pieces_at_[i] = large_count++;
   }
-  if (pieces_.size() < large_count_) pieces_.resize(large_count_);
+  if (pieces_.size() < large_count) pieces_.resize(large_count);
   for (Index i = 0; i < count(); ++i) {
     if (pieces_at_[i] >= 0) pieces_of(i).lay_out(packed_, packed_.islands()[i]);
   }

@@ -129,11 +129,7 @@ class LawIterate {
  public:
   template <typename System>
   void lay_out(const System& system) {
-    for (Sequence<Scalar>* numbers : {&impulse_, &velocity_}) {
-      if (numbers->size() != 3 * system.part_count()) {
-        numbers->assign(3 * system.part_count(), Scalar(0));
-      }
-    }
+    fit<Scalar>(3 * system.part_count(), {&impulse_, &velocity_});
   }
   [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
   [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
@@ -254,11 +250,7 @@ struct StepMemory {
   template <typename System>
   void lay_out(const System& system) {
     gains.lay_out(system.blocks());
-    for (Sequence<Scalar>* numbers : {&offset, &step, &moved, &kept}) {
-      if (numbers->size() != 3 * system.part_count()) {
-        numbers->assign(3 * system.part_count(), Scalar(0));
-      }
-    }
+    fit<Scalar>(3 * system.part_count(), {&offset, &step, &moved, &kept});
   }
 };
 

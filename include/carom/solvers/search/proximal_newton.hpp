@@ -67,7 +67,8 @@ struct ProximalTuning {
 /// A step is the law with ρ w added to R, w the weights of the law's map, and so can be solved
 /// where the law itself is hard. The softness ρ falls while steps succeed and rises after one that
 /// fails. Near a solution Newton's method on the law itself takes over; the result is the best
-/// iterate.
+/// iterate. The search ends where that meets the tolerance, where the schedule's steps are taken,
+/// or after most_failures in a row.
 /// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
 ///        Coulomb's law is not monotone: no proof of convergence exists.
 template <typename System>
@@ -76,12 +77,8 @@ class ProximalNewton {
   using Scalar = typename System::scalar_type;
 
   void lay_out(const System& system) {
-    for (Sequence<Scalar>* numbers :
-         {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_, &best_, &kept_}) {
-      if (numbers->size() != 3 * system.part_count()) {
-        numbers->assign(3 * system.part_count(), Scalar(0));
-      }
-    }
+    fit<Scalar>(3 * system.part_count(),
+                {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_, &best_, &kept_});
   }
 
   /// Takes proximal steps until the tolerance is met, the schedule ends, or too many steps fail.

@@ -278,10 +278,8 @@ class BodySystem {
       lu_.follow(forest);
       lu_age_ = age;
     }
-    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_}) {
-      if (numbers->size() != rows_.vector_size()) numbers->assign(rows_.vector_size(), Scalar(0));
-    }
-    if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
+    fit<Scalar>(rows_.vector_size(), {&vector_, &sum_, &scratch_});
+    fit<Scalar>(3 * rows_.part_count(), {&rest_});
   }
 
   /// Whether an island is so large that a crew may share its factor.

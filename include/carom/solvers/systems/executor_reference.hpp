@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "carom/core/scalar.hpp"
+#include "carom/linalg/detail/range_loop.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -47,6 +48,24 @@ class ExecutorReference {
   void* executor_ = nullptr;
   void (*run_)(void*, Index, const Task&) noexcept = nullptr;
 };
+
+/// Calls task(island, crew) for all islands: large ones one after the other, each with a crew that
+/// all tasks of a call of the executor share, the others in one call and with null.
+/// @param is_large  is_large(island).
+template <typename IsLarge, typename Task>
+void for_each_island(const ExecutorReference& executor, Index count, const IsLarge& is_large,
+                     const Task& task) noexcept {
+  Index large = 0;
+  for (Index i = 0; i < count; ++i) large += is_large(i);
+  if (large < count) {
+    executor(count, [&](Index i) {
+      if (!is_large(i)) task(i, nullptr);
+    });
+  }
+  for (Index i = 0; i < count && large > 0; ++i) {
+    if (is_large(i)) lead_crew(executor, [&](Crew& crew) { task(i, &crew); });
+  }
+}
 
 }  // namespace detail
 }  // namespace CAROM_ABI

@@ -7,7 +7,6 @@
 
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/search/island_newton.hpp"
-#include "carom/solvers/search/island_state.hpp"
 #include "carom/solvers/systems/clustered_hessian.hpp"
 #include "carom/solvers/systems/island_hessians.hpp"
 
@@ -25,11 +24,11 @@ class DirectDirections {
   using State = IslandState<Scalar>;
   using Memory = SolverMemory<Scalar>;
 
-  /// Takes on a pattern.
+  /// Makes room for a pattern.
   void lay_out(const ContactGraph& graph, const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(graph, packed);
   }
-  /// Says that the graph taken on has moved in memory, unchanged.
+  /// Updates the pointer to the graph, which has moved in memory unchanged.
   void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
 
   /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite. Where round-off
@@ -95,7 +94,7 @@ class IterativeDirections {
 
   using Tuning = IterativeDirectionsTuning;
 
-  /// Takes on the pattern of the islands that are not direct.
+  /// Makes room for the islands that are not direct.
   void lay_out(const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(packed);
     clustered_at_.reserve(packed.slot_count());
@@ -226,13 +225,13 @@ class CoulombDirections {
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
 
-  /// Takes on a pattern.
+  /// Makes room for a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     lu_.reset(graph.forest());
     scratch_.resize(packed.vector_size() + row_lanes);
     find_cross_blocks(graph, packed, lu_, cross_blocks_);
   }
-  /// Says that the graph taken on has moved in memory, unchanged.
+  /// Updates the pointer to the graph, which has moved in memory unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
   /// d = −H⁻¹ F at the iterate last evaluated; false where H is singular or d is not finite.
