@@ -57,7 +57,7 @@ template <RealScalar Scalar>
 
 /// R of the rows of a rigid joint. It is small enough that joints with 10 t on cubes of 1 kg are
 /// accurate to micrometres. It is large enough that contradicting joints have an answer whose
-/// impulses the type can represent beside those of the load.
+/// impulses the type can represent together with those of the load.
 /// @param inverse_mass  w of the row.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar joint_weight(const Scalar& inverse_mass) noexcept {

@@ -61,7 +61,6 @@ template <RealScalar Scalar>
 /// If the earlier velocities of the bodies are not known, the closing velocity may be an approach.
 /// The part of the overlap that an approach can cause in this step, δt p, is then removed at p/100
 /// at most.
-/// the overlap that it can have made in this step, δt p, is then taken out at p/100 at most.
 /// @param depth      d [m], ≥ 0.
 /// @param share      largest share of the overlap per step [-], in [0, 1].
 /// @param time_step  δt [s], > 0.

@@ -71,7 +71,7 @@ enum class ResidualMeasure {
 template <RealScalar Scalar>
 struct [[nodiscard]] SolveReport {
   SolveStatus status = SolveStatus::not_finite;
-  int iterations = 0;          ///< Outer iterations taken.
+  int iterations = 0;          ///< Count of outer iterations.
   Scalar residual = 0;         ///< Norm of the optimality residual [unit of its measure].
   Scalar residual_target = 0;  ///< Target of the residual, same unit.
   /// Proven bound on the distance to the exact answer [unit stated by the solver]; infinite if no

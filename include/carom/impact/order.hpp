@@ -83,7 +83,6 @@ class MostInfeasibleFirst {
 /// The data define no order of equivalent contacts. They therefore reflect about their common face:
 /// all their rates change sign. Symmetric impacts have symmetric outcomes. If all orders have the
 /// same outcome, this order has it too.
-/// outcome, so has this one.
 template <RealScalar Scalar>
 struct MostInfeasibleTogether : MostInfeasibleFirst<Scalar> {
   static constexpr bool together = true;

@@ -32,7 +32,7 @@ inline namespace CAROM_ABI {
 ///
 ///     state ──► flight ──► impact ──► flight ──► … ──► flight ──► state after h
 ///       ▲         └─ not solved: start again with 2, 4, … 2^halving_limit parts
-///       └─ overlap is projected out first, where the options say so
+///       └─ overlap is removed first, if the options require it
 ///
 /// Chatter ends in rest: the contact is a constraint until its multiplier would pull. A gap that
 /// closes and opens again within a step is searched where its rate changes sign. This finds the

@@ -20,7 +20,6 @@ struct BlockScalesTuning {
   /// moves in this direction. With a larger share, the approach of a block that slides fast can
   /// remain undetected. A smaller share requires velocities that are more exact than their
   /// rounding: ε divided by the share is the least possible tolerance.
-  /// asked for.
   static constexpr double least_share = 1e-2;
   /// The same share of the fastest motion in the island: bodies at rest that are pushed by others
   /// have no motion of their own as a scale.

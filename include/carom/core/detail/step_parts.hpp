@@ -23,7 +23,7 @@ constexpr void add_status(SolveStatus& whole, SolveStatus part) noexcept {
 /// @param start_again   start_again(report, may_halve) restores the state at the start of the step.
 ///                      may_halve is false after the last halving. If may_halve is true and smaller
 ///                      parts may help, it writes a new report for the next division and returns
-///                      true. Otherwise it leaves the report unchanged and returns false.
+///                      true. Otherwise the report does not change and it returns false.
 /// @return  the report of the first division whose parts all succeeded, or of the last division.
 /// @note  Real-time safe if the two functions are: at most 2^(halving_limit + 1) parts.
 // NOLINTBEGIN(bugprone-exception-escape): the two functions throw nothing

@@ -183,7 +183,6 @@ struct SequenceRule {
 ///
 /// One number per reflection is stored. A product costs n_c multiply-adds for each reflection. For
 /// contacts that reflect at once it costs an eigenvalue problem of their count.
-/// contacts at once an eigenvalue problem of their number.
 template <RealScalar Scalar>
 class ReflectionChain {
  public:

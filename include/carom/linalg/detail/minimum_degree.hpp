@@ -64,7 +64,7 @@ class MinimumDegree {
   /// column of the factor, in no particular order.
   [[nodiscard]] const int* rows(int node) const noexcept { return rows_.data() + row_start_[node]; }
   [[nodiscard]] int row_count(int node) const noexcept { return row_count_[node]; }
-  /// About how many multiply-adds the factorisation takes.
+  /// Approximate count of multiply-adds of the factorisation.
   [[nodiscard]] double work() const noexcept { return work_; }
 
  private:

@@ -70,7 +70,7 @@ struct Instant {
   const System& system;
   StepSolver<System>& solver;
   LegendreMap<System>& legendre;  ///< its last call was for this instant
-  MatrixX<Scalar>& rows;          ///< gradients of the constraints, then of the held contacts
+  MatrixX<Scalar>& rows;  ///< gradients of the constraints, then of the constrained contacts
   VectorX<Scalar>& velocity;
 };
 

@@ -29,7 +29,7 @@ struct StateTangent {
 
 namespace detail {
 
-/// Adds the second derivatives of constraints and held contacts, weighted by row.
+/// Adds the second derivatives of constraints and constrained contacts, weighted by row.
 /// @param gap_weights  scratch for one number per gap.
 template <LagrangianSystemLike System>
 void add_row_curvature(const System& system, StepSolver<System>& solver,

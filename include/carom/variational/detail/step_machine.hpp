@@ -96,8 +96,9 @@ enum class StepPhase {
 ///                                              ├──(a gap closes)──► strike
 ///                                              └──(a shortened flight ends)──► measure
 ///
-/// A step may fail in measure, strike, solve, search and land. It also fails in strike after
-/// ImpactStepOptions::event_limit impacts, and in hold after too many flights between two impacts.
+/// A contact is held while it is constrained to stay closed. A step may fail in measure, strike,
+/// solve, search and land. It also fails in strike after ImpactStepOptions::event_limit impacts,
+/// and in hold after too many flights between two impacts.
 /// @note  Real-time safe once grown: no allocation, no exception. The first impacts grow the
 ///        ImpactProblem and the law; later ones with no more contacts do not.
 /// @cite  seghete2014propagative, section VI, eq. (30)

@@ -23,7 +23,6 @@ inline namespace CAROM_ABI {
 ///
 /// If a correction is θ times the one before, the next one is at most θ times this one. If that is
 /// small enough, the next correction is not computed.
-/// size. Where that is small enough, the next correction need not be computed.
 template <RealScalar Scalar>
 class NewtonProgress {
  public:
