@@ -17,7 +17,7 @@ void need(cudaError_t error) {
   throw std::runtime_error(std::string("--device cuda: ") + cudaGetErrorString(error));
 }
 
-/// Memory of the device.
+/// Memory on the device.
 template <typename Item>
 class DeviceArray {
  public:
@@ -41,10 +41,10 @@ class DeviceArray {
   Item* items_ = nullptr;
 };
 
-/// The numbers of a field of a batch, on the device.
+/// The numbers of a field of a batch, copied to the device.
 class DeviceField {
  public:
-  /// @param size  numbers of a problem
+  /// @param size  count of numbers per problem
   DeviceField(const BatchArray<const double>& array, Index size, Index problems)
       : stride_(array.stride), numbers_(array.data, stride_ == 0 ? size : stride_ * problems) {}
   [[nodiscard]] BatchArray<const double> view() const noexcept {

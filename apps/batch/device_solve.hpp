@@ -6,13 +6,14 @@
 
 namespace carom::batch {
 
-/// Solves a batch of problems that have one pattern on a graphics processor by CUDA: copies its
-/// arrays there, and the answers back.
-/// @param view     pointers of the processor, a stride or one number list for all, no offsets.
-/// @param answers  pointers of the processor, velocities and impulses one after the other.
+/// Solves a batch of problems with one pattern on a graphics processor by CUDA. It copies the
+/// arrays to the device, and the answers back.
+/// @param view     pointers to host memory, a stride or one number list for all, no offsets.
+/// @param answers  pointers to host memory, velocities and impulses one after the other.
 /// @param seconds  written: the time of the solve without the copies [s].
-/// @return  problems that converged.
-/// @throws  std::runtime_error with the words of CUDA, as where no graphics processor is found.
+/// @return  count of converged problems.
+/// @throws  std::runtime_error with the message of CUDA, for example if there is no graphics
+///          processor.
 Index solve_on_device(const BatchView<double>& view, const BatchAnswers<double>& answers,
                       const SapOptions<double>& options, double& seconds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program carom_batch: copies of one problem, solved side by side.
+// The program carom_batch: copies of one problem, solved in one batch.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// Runs tasks on threads of their own, one of them on this.
+/// Runs tasks on separate threads, one of them on the calling thread.
 struct Threads {
   template <typename Task>
   void operator()(Index count, const Task& task) const {
@@ -48,7 +48,7 @@ struct Threads {
   }
 };
 
-/// γ that the law gives for the velocity of the answer.
+/// γ of the law for the velocity of the answer.
 VectorX<double> impulse_of(const ContactProblem<double>& problem, const VectorX<double>& velocity,
                            FrictionLaw law) {
   VectorX<double> impulse(problem.impulse_count());
@@ -67,9 +67,10 @@ VectorX<double> impulse_of(const ContactProblem<double>& problem, const VectorX<
   return impulse;
 }
 
-/// The largest momentum balance of the answers, each worked out anew from its contact problem, with
-/// the impulses that its velocities lead to. Those of rigid contact do not follow from velocities:
-/// there it is that of the impulses of the batch, or how far they are from the law.
+/// The largest momentum balance of the answers, each computed again from its contact problem with
+/// the impulses of its velocities. Impulses of rigid contact are not functions of the velocities.
+/// For rigid contact the result is the momentum balance with the impulses of the batch, or their
+/// error in the law.
 double worst_residual(VariedBatch& batch, Index count, FrictionLaw law) {
   double worst = 0;
   DelassusForm<double> form;

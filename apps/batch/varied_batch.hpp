@@ -10,15 +10,15 @@
 
 namespace carom::batch {
 
-/// Copies of one problem whose numbers differ a little, with room for their answers. Free
-/// velocities, friction, regularization and bias velocities vary; masses, Jacobians, bounds and
-/// shifts are shared.
+/// Copies of one problem with slightly different numbers, and memory for their answers. Free
+/// velocities, friction, regularization and bias velocities vary. Masses, Jacobians, bounds and
+/// shifts are common to all copies.
 class VariedBatch {
  public:
-  /// @param spread  S [-], ≥ 0, < 1: each number is multiplied by 1 + S x, x evenly in [−1, 1),
-  ///                which depends on the number of the copy and of the draw alone. R of a block
-  ///                that is no friction contact is multiplied by one number, as rows that a cone
-  ///                bounds together have the same.
+  /// @param spread  S [-], ≥ 0, < 1: each number is multiplied by 1 + S x, with x uniform in [−1,
+  ///                1). x depends only on the index of the copy and of the draw. R of a block that
+  ///                is not a friction contact is multiplied by one number, because rows that a cone
+  ///                bounds together have equal R.
   VariedBatch(const ContactProblem<double>& problem, const VectorX<double>& guess, Index count,
               double spread)
       : problem_(problem), pattern_(problem), guess_(guess), count_(count) {
@@ -50,7 +50,7 @@ class VariedBatch {
             reports_.data()};
   }
 
-  /// A copy as a contact problem, in memory that the next call takes again.
+  /// A copy as a contact problem. The next call reuses its memory.
   [[nodiscard]] const ContactProblem<double>& problem(Index copy) {
     const auto size = std::size_t(pattern_.velocity_count());
     problem_.set_free_velocity({free_.data() + std::size_t(copy) * size, size});

@@ -20,7 +20,7 @@ std::string number(double value) {
   return error == std::errc{} ? std::string(text, stop) : "0";
 }
 
-/// Numbers as differences from the ones before.
+/// Numbers as differences from the numbers before.
 std::string differences(const std::vector<long>& numbers, std::vector<long> before) {
   std::string text;
   before.resize(numbers.size(), 0);
@@ -82,7 +82,7 @@ std::string Animation::shape_text(const Shape& shape) const {
          number(shape.radius) + "\"/>\n";
 }
 
-/// {"times":[..],"frames":[[..]..]}: each number less the one it follows in time.
+/// {"times":[..],"frames":[[..]..]}: each number minus its predecessor in time.
 std::string Animation::frames_text() const {
   std::string text = "{\"times\":[";
   for (std::size_t k = 0; k < times_.size(); ++k) {

@@ -10,26 +10,27 @@
 
 namespace carom::cli {
 
-/// A moving picture: shapes hung on points whose places change from frame to frame, as SVG text of
-/// the first frame, the frames as numbers beside it, and controls. animation_script moves it.
+/// A moving picture: shapes attached to points whose positions change from frame to frame. It
+/// consists of the SVG text of the first frame, the frames as numbers, and controls.
+/// animation_script moves it.
 ///
-/// Both axes have the same scale. Frames follow each other at equal intervals on the screen,
-/// whatever the time between them; the clock below shows the time they are of.
+/// Both axes have the same scale. The frames have equal intervals on the screen, for any time
+/// between them. The clock below the picture shows the time of a frame.
 class Animation {
  public:
-  /// @param x, y  what is seen [m], low < high.
+  /// @param x, y  the visible range [m], low < high.
   Animation(std::string title, Range x, Range y);
 
-  /// Things that stay, behind what moves.
+  /// Fixed objects behind the moving ones.
   void backdrop(PlotPoint low, PlotPoint high, const std::string& style);
   void line(PlotPoint from, PlotPoint to, const std::string& style);
 
-  /// Things that move. Points are counted from 0, in the order of a frame.
+  /// Moving objects. Points are counted from 0, in the order of a frame.
   void ball(std::size_t centre, double radius, const std::string& style);
   void limb(const std::vector<std::size_t>& joints, const std::string& style);
 
   /// @param time    [s], not before the last one.
-  /// @param points  as many in every frame.
+  /// @param points  the same count in each frame.
   void add_frame(double time, const std::vector<PlotPoint>& points);
 
   /// Picture, controls and frames, as HTML.
@@ -56,7 +57,8 @@ class Animation {
   std::vector<std::vector<long>> frames_;  ///< x, y of each point in tenths of a picture unit.
 };
 
-/// Moves every animation of the page. Goes once at its end; needs nothing from outside.
+/// Moves all animations of the page. It is placed once at the end of the page and needs nothing
+/// from outside.
 extern const char* const animation_script;
 
 }  // namespace carom::cli

@@ -10,7 +10,7 @@
 
 namespace carom::cli {
 
-/// A copy of what a smart pointer holds comes with a copy of the pointer.
+/// A smart pointer whose copy contains a copy of its object.
 template <typename Held>
 class Cloned {
  public:
@@ -29,8 +29,8 @@ class Cloned {
   std::unique_ptr<Held> held_;
 };
 
-/// Any mechanical system without constraints, behind one type: the stepper of `carom simulate` is
-/// compiled once and not once for each system.
+/// Any mechanical system without constraints, as one type: the stepper of `carom simulate` is
+/// compiled once and not once per system.
 class AnySystem {
  public:
   using scalar_type = double;
@@ -84,7 +84,7 @@ class AnySystem {
     virtual void write_tangents(const Vector& q, Index contact, Matrix& out) const noexcept = 0;
   };
 
-  /// The system itself, and what differentiates its functions.
+  /// The system, and the numbers that differentiate its functions.
   template <typename System>
   class FacesOf final : public Faces {
    public:
@@ -150,8 +150,8 @@ class AnySystem {
   Cloned<Faces> faces_;
 };
 
-/// Any impact law with a restitution R and an order of reflections, behind one type: elastic where
-/// R = 1, else the blend with the plastic outcome.
+/// Any impact law with a restitution R and an order of reflections, as one type: elastic if R = 1,
+/// otherwise the blend with the plastic outcome.
 class AnyImpactLaw {
  public:
   template <typename Order>

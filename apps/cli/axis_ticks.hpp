@@ -44,7 +44,7 @@ struct Tick {
   return ticks;
 }
 
-/// Ticks at powers of ten for an axis that shows log₁₀ of its quantity.
+/// Ticks at powers of ten for an axis with log₁₀ of its quantity.
 [[nodiscard]] inline std::vector<Tick> make_decade_ticks(Range exponents) {
   static const char* const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   const auto low = static_cast<int>(std::ceil(exponents.low));

@@ -16,16 +16,16 @@ namespace carom::cli {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
-constexpr double heavy_cue_mass = 4;  ///< Mass of the heavy cue ball, in masses of the others.
+constexpr double heavy_cue_mass = 4;  ///< Mass of the heavy cue ball, relative to the others.
 
-/// How far apart the outcomes of the break shot are, by enumeration.
+/// Distance of the outcomes of the break shot, by enumeration.
 double indeterminacy(double theta, double cue_mass) {
   const examples::ImpactScene scene = examples::billiards(theta, cue_mass);
   const VectorX<double> momentum = scene.momentum(VectorX<double>::Unit(6, 0));
   return enumerate_outcomes(scene.problem, scene.mass, momentum).indeterminacy;
 }
 
-/// Equal balls, θ in [π/3, π]: two reflections, or three where the first ball is hit again.
+/// Equal balls, θ in [π/3, π]: two reflections, or three if the first ball is hit again.
 double expected_equal(double theta) {
   const double c = std::cos(theta), s = std::sin(theta);
   return std::sqrt((1 + c) * (2 - c)) * std::min(std::abs(c), s * s);
@@ -68,7 +68,7 @@ Panel make_angle_panel() {
           plot.str()};
 }
 
-/// The three balls at an angle, and the velocities after either order.
+/// The three balls at an angle, and the velocities after both orders.
 Panel make_table_panel(double theta) {
   const std::string title = "Where the balls go at " + label_text(theta / degree) + "°";
   SvgPlot plot(title, {"x [radii]", {-1.9, 4.7}, {}}, {"y [radii]", {-2.35, 2.35}, {}}, 317);
@@ -103,7 +103,7 @@ Panel make_table_panel(double theta) {
           plot.str()};
 }
 
-/// Largest error of the enumerated ξ against a closed form, relative, over the range of angles.
+/// Largest relative error of the enumerated ξ against a closed form, over the range of angles.
 template <typename Expected>
 double largest_error(const Expected& expected, double cue_mass) {
   double largest = 0;

@@ -15,11 +15,11 @@ namespace {
 
 constexpr double ball_mass = 0.17, break_speed = 8;
 
-/// The break with cushions and cloth until all balls rest.
+/// The break with cushions and cloth, until all balls rest.
 struct Break {
   Animation picture;
   double time = 0;     ///< until the last ball rests [s]
-  double deepest = 0;  ///< overlap met [m]
+  double deepest = 0;  ///< largest overlap [m]
   double rise = 0;     ///< largest gain of energy in a step [J]
   double fastest = 0;  ///< at the end [m/s]
   Index impacts = 0;

@@ -24,12 +24,11 @@ using files::BadInput;
 using files::format_rounded;
 using files::ProblemFormat;
 
-/// An answer counts as one, in words, up to this relative residual if no tolerance is given. It is
-/// what single precision can reach, so that answers of other programs are not called wrong for
-/// their digits.
+/// Up to this relative residual an answer is reported as correct if no tolerance is given. Single
+/// precision can reach it, so that answers of other programs are not rejected for their rounding.
 constexpr double plain_tolerance = 1e-6;
 
-/// Numbers that an answer must have, where it has them.
+/// The sizes of an answer, as far as it has these parts.
 struct Sizes {
   Index velocity = 0, impulse = 0, multiplier = 0, ray = 0;
 };
@@ -41,7 +40,7 @@ std::optional<VectorX<double>> read_field(const Json& document, const std::strin
   return VectorX<double>(Eigen::Map<const VectorX<double>>(numbers.data(), size));
 }
 
-/// Reads an answer by hand or by `carom solve`, of which other fields are not looked at.
+/// Reads an answer written by hand or by `carom solve`. Other fields are ignored.
 GivenAnswer read_answer(const std::string& file, const Sizes& sizes) {
   const std::string bytes = files::read_file(file);
   try {
@@ -54,7 +53,7 @@ GivenAnswer read_answer(const std::string& file, const Sizes& sizes) {
       answer.ray = read_field(ray, "impulse", "ray.impulse", sizes.ray);
       if (!answer.ray) refuse("ray.impulse", "this field", "none");
     }
-    // What a solver left behind where there is no answer need not be finite.
+    // If there is no answer, the last iterate of a solver need not be finite.
     const bool other = !answer.ray || document.value("status", Json()) != Json("infeasible");
     if (other) {
       answer.velocity = read_field(document, "velocity", "velocity", sizes.velocity);
@@ -94,7 +93,7 @@ JudgedAnswer judge_dual(const files::FrictionProblem& given, const CertifyOption
   return judge_friction(given, law_of(options), answer);
 }
 
-/// Runs a function whose faults belong to the file of the problem.
+/// Runs a function whose faults are those of the problem file.
 template <typename Parse>
 auto in_problem(const std::string& file, const Parse& parse) {
   try {
@@ -124,10 +123,10 @@ JudgedAnswer judge_file(const CertifyOptions& options) {
                  (bytes.empty() ? "an empty file" : "something else"));
 }
 
-/// The contact that is farthest off, and in which measure; −1 where none is off.
+/// The contact with the largest error, and the measure of this error; −1 if there is none.
 std::pair<Index, std::string> worst_of(const JudgedAnswer& judged) {
   const double map = judged.natural_map_error.value_or(0);
-  // An impulse outside of its cone is the plainer fault where both are of one size.
+  // If both errors are of one size, an impulse outside of its cone is the simpler statement.
   if (judged.cone_violation_block >= 0 && !(2 * judged.relative_cone_violation() < map)) {
     return {judged.cone_violation_block, "cone_violation"};
   }
@@ -237,7 +236,7 @@ int run_certify(const CertifyOptions& options) {
   JudgedAnswer judged;
   try {
     judged = judge_file(options);
-  } catch (const std::length_error&) {  // a request no allocator can meet
+  } catch (const std::length_error&) {  // a request that no allocator can satisfy
     throw std::bad_alloc();
   }
   const bool asked = options.tolerance > 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double chain_radius = 0.1, chain_gap = 0.06, wall_left = -0.5, wall_right = 1.7;
 
-/// Five balls between walls, the first at unit speed.
+/// Five balls between walls, the first one with unit speed.
 examples::LineStart make_chain(const std::vector<double>& masses) {
   examples::LineStart start = examples::make_cradle(
       masses, chain_radius, {0.3, chain_gap, chain_gap, chain_gap}, {1, 0, 0, 0, 0});
@@ -24,7 +24,7 @@ examples::LineStart make_chain(const std::vector<double>& masses) {
   return start;
 }
 
-/// Places of equal balls between walls: less the room that balls take up they pass through each
+/// Positions of equal balls between walls. Without the size of the balls, they pass through each
 /// other, and walls are mirrors.
 VectorX<double> equal_chain_at(const examples::LineStart& start, double time) {
   const double low = wall_left + chain_radius, free = wall_right - wall_left - 10 * chain_radius;
@@ -39,7 +39,7 @@ VectorX<double> equal_chain_at(const examples::LineStart& start, double time) {
   return x;
 }
 
-/// A chain in time, and what it keeps.
+/// A chain in time, and its conserved quantities.
 struct Chain {
   double worst_place = 0;  ///< Largest distance from equal_chain_at [m].
   double energy_error = 0;

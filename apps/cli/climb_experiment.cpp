@@ -25,9 +25,9 @@ SlidingMass make_pulled() {
   return mass;
 }
 
-/// A pulled mass under one law in steps of 1 ms: its path, and how it accelerates at the end.
+/// A pulled mass under one law in steps of 1 ms: its path, and its acceleration at the end.
 struct Path {
-  std::vector<PlotPoint> points{{0, 0}};  ///< Way and height above the start [mm].
+  std::vector<PlotPoint> points{{0, 0}};  ///< Distance and height relative to the start [mm].
   double climb = 0;                       ///< z̈ [m/s²]
   double friction = 0;                    ///< [N]
 
@@ -85,7 +85,7 @@ double push_box(double dt) {
                                           : std::nan("");
 }
 
-/// How fast the pushed box turns after 0.1 s under a law of the library [rad/s].
+/// Angular velocity of the pushed box after 0.1 s under a law of the library [rad/s].
 double turn_box(SlipLaw law, double dt) {
   const auto scene = examples::make_viscoelastic_box(examples::BoxScene::push);
   const int steps = int(std::lround(0.1 / dt));

@@ -19,7 +19,7 @@ Panel make_panel(const std::string& title, double ratio) {
   SvgPlot plot(title, {"sideways part of the trial impulse, |yₜ|", across, {}},
                {"normal part, yₙ", upward, {}}, 420);
   const double surface_end = cone_friction * upward.high;
-  const double polar = -cone_friction * ratio;  // slope of the border between slide and separate
+  const double polar = -cone_friction * ratio;  // slope of the boundary between slide and separate
   plot.area({{0, 0}, {0, upward.high}, {surface_end, upward.high}}, "stick");
   std::vector<PlotPoint> apart{{0, 0}, {0, upward.low}};
   const bool leaves_below = polar * across.high < upward.low;
@@ -49,7 +49,8 @@ Panel make_panel(const std::string& title, double ratio) {
           plot.str()};
 }
 
-/// Normal entry of the nearest surface point, by narrowing an interval: no formula for it is used.
+/// Normal entry of the nearest surface point, by reduction of an interval. It uses no formula of
+/// the library.
 double search_normal(const Vector3<double>& y, double ratio) {
   const auto distance = [&](double normal) {
     return ratio * std::pow(cone_friction * normal - y.x(), 2) + std::pow(normal - y.z(), 2);

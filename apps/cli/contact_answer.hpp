@@ -20,20 +20,20 @@
 
 namespace carom::cli {
 
-/// What `carom solve` prints: an answer and how far to trust it. A measure that a law does not have
-/// is missing.
+/// The output of `carom solve`: an answer and its errors. A measure that a law does not define is
+/// missing.
 struct ContactAnswer {
   std::string law, solver;
-  std::string about;  ///< What was solved, in words.
+  std::string about;  ///< The solved problem, in words.
   SolveReport<double> report;
   Index contact_count = 0;
-  Index dimension = 3;        ///< Numbers per contact.
+  Index dimension = 3;        ///< Count of numbers per contact.
   bool normal_first = false;  ///< The order of FCLIB's files.
-  VectorX<double> velocity;   ///< Empty where bodies are not known.
+  VectorX<double> velocity;   ///< Empty if bodies are not known.
   VectorX<double> impulse, contact_velocity;
-  VectorX<double> multiplier;  ///< λ of equality constraints, where there are any.
+  VectorX<double> multiplier;  ///< λ of equality constraints, if there are any.
   VectorX<double>
-      ray;  ///< That proves that there is no answer, impulses by rows; empty if none does.
+      ray;  ///< Proof that there is no answer, impulses by rows; empty if there is no such proof.
   double residual = 0;
   std::optional<double> duality_gap, velocity_error_bound;
   double cone_violation = 0, complementarity = 0, natural_map_error = 0;
@@ -42,7 +42,7 @@ struct ContactAnswer {
   double seconds = 0;  ///< Median time of one solve [s].
 };
 
-/// The median time of some runs, each of which begins with start(), which is not counted.
+/// The median time of several runs. Each run begins with start(), which is not counted.
 template <typename Start, typename Run>
 [[nodiscard]] double median_seconds(int repeat, const Start& start, const Run& run) {
   using Clock = std::chrono::steady_clock;
@@ -58,8 +58,8 @@ template <typename Start, typename Run>
   return *middle;
 }
 
-/// Measures run(), a solve that start() readies, as often as the options say; where that is more
-/// than once, a first run grows the memory.
+/// Measures run(), a solve after start(), as many times as the options require. If this is more
+/// than once, a first run allocates the memory.
 template <typename Start, typename Run>
 void run_timed(const Start& start, const SolveOptions& options, ContactAnswer& answer,
                const Run& run) {
@@ -84,23 +84,23 @@ void run_timed(const Start& start, const SolveOptions& options, ContactAnswer& a
   return options.law == "convex" ? FrictionLaw::convex : FrictionLaw::coulomb;
 }
 
-/// Solves a problem in impulses with the solver of the options from a guess in rows: impulse,
-/// report and seconds.
+/// Solves a problem in impulses with the solver of the options from a guess by rows. Writes
+/// impulse, report and seconds.
 void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
                 const SolveOptions& options, ContactAnswer& answer);
-/// Solves a problem of bodies with the solver in impulses that the options name.
-/// @return  whether they name one.
+/// Solves a problem of bodies with the solver in impulses of the options.
+/// @return  whether the options name such a solver.
 bool solve_bodies_in_impulses(const files::TextProblem& given, const SolveOptions& options,
                               ContactAnswer& answer);
 /// Certifies the impulses of an answer.
 void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
                     ContactAnswer& answer);
 
-/// Solves a problem given by bodies by the method that the options name.
+/// Solves a problem given by bodies with the method of the options.
 [[nodiscard]] ContactAnswer solve_bodies(const files::TextProblem& given,
                                          const SolveOptions& options);
 
-/// Solves a problem of FCLIB's kind.
+/// Solves a problem of FCLIB's type.
 [[nodiscard]] ContactAnswer solve_friction(const files::FrictionProblem& given,
                                            const SolveOptions& options);
 

@@ -21,21 +21,22 @@ namespace {
 constexpr std::size_t ball_count = 3;
 constexpr std::array<double, 3> restitutions{1, 0.7, 0};
 constexpr std::array<const char*, 3> restitution_styles{"s1", "s2",
-                                                        "s3"};  ///< Of the restitutions.
+                                                        /// Style classes of the restitutions.
+                                                        "s3"};
 constexpr std::array<const char*, ball_count> ball_names{"A", "B", "C"};
 
 using Speeds = std::array<double, ball_count>;
 
-/// What becomes of balls of 1 kg when the first hits the others, which touch, at unit speed.
+/// Velocities of touching balls of 1 kg after the first one hits the others at unit speed.
 Speeds expected_speeds(double restitution) {
   return {(1 - restitution) / 3, (1 - restitution) / 3, (1 + 2 * restitution) / 3};
 }
-/// Kinetic energy lost, as a share.
+/// Relative loss of kinetic energy.
 double expected_loss(double restitution) {
   return 2.0 / 3 * (1 - restitution * restitution);
 }
-/// Where both contacts obey Newton's law of restitution at once: A and B part with `restitution`
-/// times the speed of their meeting, B and C do not part.
+/// If both contacts satisfy Newton's law of restitution at once: A and B separate with
+/// `restitution` times their approach speed, B and C do not separate.
 Speeds joint_speeds(double restitution) {
   return {(1 - 2 * restitution) / 3, (1 + restitution) / 3, (1 + restitution) / 3};
 }
@@ -54,7 +55,7 @@ Blow run_cradle(double speed, double restitution) {
   return {{momentum(0), momentum(1), momentum(2)}, -report.energy_gain};
 }
 
-/// An engine's answer to the same blow at unit speed, and the share of energy it adds.
+/// An engine's answer to the same impact at unit speed, and the relative energy that it adds.
 struct PeerBlow {
   Speeds speeds;
   double energy_gain;
@@ -90,7 +91,7 @@ Panel make_loss_panel(double height) {
   return panel;
 }
 
-/// The balls a moment after the blow, one row for each who was asked.
+/// The balls a moment after the impact, one row for each engine.
 class RowPicture {
  public:
   void group(const std::string& text) {
@@ -196,7 +197,7 @@ Panel make_overlap_panel(const std::vector<peers::Peer>& installed) {
   return panel;
 }
 
-/// A line of the engines' table: facts about them, which decide nothing.
+/// A line of the engines' table: a fact about them without a requirement.
 std::string make_fact_row(const std::string& quantity, double formula, double computed) {
   const double error = std::abs(computed - formula);
   const auto cell = [](const char* label, const std::string& text) {
@@ -243,7 +244,7 @@ std::vector<Comparison> compare_cradle() {
       const Speeds speeds = run_cradle(i / 4.0, restitution).speeds;
       for (std::size_t k = 0; k < ball_count; ++k) {
         const double error = std::abs(speeds[k] / (i / 4.0) - expected[k]);
-        worst = error <= worst ? worst : error;  // what is not a number stays
+        worst = error <= worst ? worst : error;  // NaN stays NaN
       }
     }
   }

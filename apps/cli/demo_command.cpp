@@ -23,7 +23,7 @@ double Comparison::error() const noexcept {
 
 namespace {
 
-/// Writes the page and returns where it is.
+/// Writes the page and returns its path.
 std::string write_page(const std::string& folder, const std::string& page) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -41,7 +41,7 @@ std::string write_page(const std::string& folder, const std::string& page) {
 }  // namespace
 
 int run_demo(const DemoOptions& options) {
-  // What can be wrong with the input shows before the long experiments run.
+  // Faults of the input are reported before the long experiments run.
   write_page(options.output, "");
   const PlayParts parts = read_play_parts(CAROM_PAGE_DIR);
   const Experiment problems = run_problem_experiment(options.data);

@@ -13,19 +13,20 @@
 namespace carom::cli {
 
 /// The slip law of the source's document, a quadratic program: the least velocities w of the
-/// anchors, ‖w‖², that bring the forces into the inner pyramid,
+/// anchors, ‖w‖², for which the forces are in the inner pyramid,
 ///
 ///   min wᵀw  over  λ_avg + G w in { λₙ ≥ 0, |λ_t1|, |λ_t2| ≤ (μ/√2) λₙ }.
 ///
 /// It is not Coulomb's law: its anchors also move along the normal, so that a pushed body climbs.
-/// It stands here because the experiment shows that; the library does not use it.
-/// @cite  hammoud2022exponential, eq. (55)–(72); (57), λₙ ≥ 0, follows from (62), (63) and is kept.
+/// It is here because an experiment shows this. The library does not use it.
+/// @cite  hammoud2022exponential, eq. (55)–(72); (57), λₙ ≥ 0, is a consequence of (62), (63) and
+///        is included.
 template <RealScalar Scalar>
 class DocumentProgram {
  public:
   static constexpr Index rows_per_contact = 5;
 
-  /// Takes n contacts.
+  /// Sets the count n of contacts.
   void prepare(Index contact_count) {
     problem_.resize(3 * contact_count, 0, rows_per_contact * contact_count);
     program_.prepare(3 * contact_count, 0, rows_per_contact * contact_count);
@@ -78,10 +79,10 @@ class DocumentProgram {
 };
 
 /// The column that the document prints for a moving anchor, G − (t/2) ∂λ_avg/∂y, 3n×3n [N·s/m]. It
-/// is in error: docs/derivations/errata.md has the proof that G alone is right. The derivative
-/// comes column by column from the averages, which are linear in y.
+/// is an error: docs/derivations/errata.md proves that G alone is correct. The derivative is
+/// computed column by column from the averages, which are linear in y.
 /// @pre  forces.set() returned true.
-/// @return  false when a number is not finite.
+/// @return  false if a number is not finite.
 [[nodiscard]] inline bool write_printed_column(AverageForces<double>& forces,
                                                MatrixX<double>& column) {
   const Index n = forces.rows();

@@ -12,14 +12,14 @@
 
 namespace carom::cli {
 
-/// What a step of viscoelastic contact gives, whichever law it was taken under.
+/// The result of a step of viscoelastic contact, for any law.
 struct StepResult {
   SolveReport<double> report;
   VectorX<double> force, anchor_velocity, velocity, displacement, anchors;
   std::vector<ConeRegion> regions;
 };
 
-/// The result of a step that ContactStep took.
+/// The result of a step of ContactStep.
 [[nodiscard]] inline StepResult read_step(const SolveReport<double>& report,
                                           const ContactStep<double>& step, Index contact_count) {
   StepResult result{report,
@@ -33,9 +33,9 @@ struct StepResult {
   return result;
 }
 
-/// The same step under the quadratic program of the source's document in place of a slip law, to
-/// compare with: its anchors also move along the normal, so that a pushed body climbs.
-/// @param step  has solved the data under SlipLaw::stick: the averages and gains are its own.
+/// The same step under the quadratic program of the source's document instead of a slip law, for a
+/// comparison. Its anchors also move along the normal, so that a pushed body climbs.
+/// @param step  has solved the data under SlipLaw::stick; its averages and gains are used.
 /// @cite  hammoud2022exponential, eq. (21)–(24), (55)–(72)
 [[nodiscard]] inline StepResult take_document_step(const ContactStepData<double>& data,
                                                    ContactStep<double>& step) {
@@ -43,7 +43,7 @@ struct StepResult {
   StepResult result = read_step({}, step, n);
   MatrixX<double> gain(3 * n, 3 * n), gain2(3 * n, 3 * n);
   if (!step.forces().write_gains(gain, gain2) || !gain.allFinite()) return result;
-  for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper has no gain
+  for (Index r = 0; r < 3 * n; ++r) {  // the gain of a row without spring and damper is zero
     if (!(gain(r, r) > 0)) gain(r, r) = 1;
   }
   DocumentProgram<double> program;

@@ -14,12 +14,12 @@
 namespace carom::cli {
 namespace {
 
-/// Two pendula that knock: energy error by the number of impacts, and the largest [J].
+/// Two pendula that knock: energy error over the count of impacts, and the largest one [J].
 struct Knocking {
   std::vector<PlotPoint> errors;
   double largest = 0;
 
-  /// @param restarts  each impact begins a full step, as programs do that stop at events.
+  /// @param restarts  each impact begins a full step, as in programs that stop at events.
   Knocking(bool restarts, int impact_count) {
     ImpactStepper<examples::KnockingPendula> stepper{examples::KnockingPendula{}};
     MechanicalState<double> state{0, Eigen::Vector2d(-1, 0.3), Eigen::Vector2d(0.3, 0.5)};
@@ -32,7 +32,7 @@ struct Knocking {
         const double until = stepper.events().front().time - before.time;
         state = before;
         stepper.restart();
-        report = stepper.step(state, until + 1e-9 * h);  // just past the impact
+        report = stepper.step(state, until + 1e-9 * h);  // just after the impact
       }
       if (!report.converged() || state.time > 1000.0 * impact_count) {
         largest = HUGE_VAL;
@@ -69,7 +69,7 @@ Panel make_drift_panel(const Knocking& finishing, const Knocking& restarting, in
           plot.str()};
 }
 
-/// Galperin's billiard in time, until nothing can meet any more.
+/// Galperin's billiard in time, until no more impact is possible.
 struct CountdownInTime {
   Index reflections = 0;
   double energy_error = 0;  ///< relative
@@ -90,7 +90,7 @@ struct CountdownInTime {
   }
 };
 
-/// Places of the light and the heavy ball over time, impacts from the answer in closed form.
+/// Positions of the light and the heavy ball over time; the impacts are from the closed form.
 Panel make_galperin_panel() {
   const std::string title = "A heavy ball and a light one before a wall: 31 impacts";
   SvgPlot plot(title, {"time [s]", {0, 4}, {}}, {"distance from the wall [m]", {0, 2.1}, {}});

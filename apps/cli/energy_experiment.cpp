@@ -29,7 +29,7 @@ struct Swing {
   [[nodiscard]] double energy() const { return p * p / 2 - std::cos(q); }
 };
 
-using Method = std::function<void(Swing&, double)>;  ///< One step of so many seconds.
+using Method = std::function<void(Swing&, double)>;  ///< One step of the given length in seconds.
 
 class Midpoint {
  public:
@@ -49,7 +49,7 @@ class Midpoint {
     state_.q(0) = swing.q;
     state_.momentum(0) = swing.p;
   }
-  /// What is not a number shows in every result.
+  /// NaN is visible in each result.
   void take(Swing& swing) const {
     swing = {good_ ? state_.q(0) : std::nan(""), state_.momentum(0)};
   }
@@ -66,7 +66,7 @@ void step_euler(Swing& swing, double h) {
 }
 
 void step_runge_kutta(Swing& swing, double h) {
-  double q = 0, p = 0;  // mean slopes
+  double q = 0, p = 0;  // mean derivatives
   Swing at = swing;
   constexpr std::array<double, 4> weights{1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   constexpr std::array<double, 4> reach{0.5, 0.5, 1, 0};
@@ -161,7 +161,8 @@ Panel make_order_panel() {
           plot.str()};
 }
 
-/// Time of a swing, from where the angle falls through zero; cubic between steps.
+/// Period of a swing, from the instants at which the angle decreases through zero; cubic
+/// interpolation between steps.
 double period(double h) {
   Midpoint midpoint;
   Swing swing;

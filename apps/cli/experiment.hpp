@@ -6,9 +6,9 @@
 
 namespace carom::cli {
 
-inline constexpr double earth_gravity = 9.81;  ///< Of every experiment [m/s²].
+inline constexpr double earth_gravity = 9.81;  ///< In all experiments [m/s²].
 
-/// A number that paper and pencil give, beside the one the library computes.
+/// A number in closed form, and the number that the library computes.
 struct Comparison {
   std::string quantity;
   std::string unit;  ///< Empty without unit.
@@ -16,12 +16,12 @@ struct Comparison {
   double computed;
   double tolerance;  ///< Largest accepted error(), > 0.
 
-  /// Relative error; absolute where the closed form is zero.
+  /// Relative error; absolute if the closed form is zero.
   [[nodiscard]] double error() const noexcept;
   [[nodiscard]] bool passed() const noexcept { return error() <= tolerance; }
 };
 
-/// One entry of a legend: a CSS class of the series, the kind of mark, its meaning.
+/// One entry of a legend: a CSS class of the series, the type of mark, its meaning.
 struct LegendEntry {
   std::string style;
   std::string mark;  ///< `line`, `dash`, `dot` or `fill`.
@@ -37,14 +37,14 @@ struct Panel {
 /// A section of the page: a question, pictures, numbers.
 struct Experiment {
   std::string title;
-  std::string text;  ///< HTML, for a newcomer.
-  std::string play;  ///< Kind of the interactive figure above the pictures; empty: none.
+  std::string text;  ///< HTML, for newcomers.
+  std::string play;  ///< Type of the interactive figure above the pictures; empty: none.
   std::vector<Panel> panels;
   std::string caption;  ///< HTML below the pictures.
   std::vector<Comparison> comparisons;
 };
 
-/// The experiments, in the order of the page; `brief` ones do about a tenth of the work.
+/// The experiments, in the order of the page. `brief` ones do about a tenth of the work.
 Experiment run_cone_experiment();
 Experiment run_path_experiment();
 Experiment run_incline_experiment();
@@ -67,17 +67,17 @@ Experiment run_stiff_contact_experiment(bool brief);
 Experiment run_climb_experiment(bool brief);
 Experiment run_problem_experiment(const std::string& data_folder);
 
-/// What makes the interactive figures live.
+/// The parts of the interactive figures.
 struct PlayParts {
   std::string style;    ///< CSS.
   std::string script;   ///< JavaScript, all files in order.
   std::string program;  ///< carom as WebAssembly, in base64.
 };
 
-/// Reads them from a folder as apps/page is; throws BadInput naming the file that is missing.
+/// Reads them from a folder with the layout of apps/page. Throws BadInput naming a missing file.
 PlayParts read_play_parts(const std::string& folder);
 
-/// The interactive figure of a kind, to come alive where the script runs.
+/// The interactive figure of a type. It is active if the script runs.
 std::string make_play(const std::string& kind);
 
 /// The whole page, self-contained.

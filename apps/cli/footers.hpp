@@ -4,7 +4,7 @@
 namespace carom::cli {
 
 /// @file
-/// What `carom COMMAND --help` says below the options: the file, the output, an example.
+/// The text of `carom COMMAND --help` below the options: the file, the output, an example.
 
 inline constexpr const char* certify_footer =
     R"(Output with --json; null where the law or the data do not define a measure:

@@ -13,7 +13,7 @@
 namespace carom::cli {
 namespace {
 
-/// A ball of mass 1 between a wall and a ball of mass `ratio` that comes in at unit speed.
+/// A ball of mass 1 between a wall and a ball of mass `ratio` that approaches at unit speed.
 struct Countdown {
   examples::ImpactScene scene;
   ImpactResolver<double> resolver;
@@ -31,7 +31,7 @@ struct Countdown {
   }
 };
 
-/// Velocities times the square root of the mass lie on a circle; reflections walk along it.
+/// Velocities times the square root of the mass are on a circle; each reflection moves along it.
 Panel make_circle_panel(double ratio) {
   const std::string title = "A ball 100 times as heavy: 31 reflections";
   const std::vector<Tick> ticks{{-1, "−1"}, {0, "0"}, {1, "1"}};

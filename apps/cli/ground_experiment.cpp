@@ -13,7 +13,7 @@ namespace {
 using examples::Ground;
 using examples::PointMass;
 
-constexpr double dropped_mass = 1;  ///< Glides in the other runs [kg].
+constexpr double dropped_mass = 1;  ///< Slides in the other runs [kg].
 
 Ground make_soft_ground() {
   Ground ground;
@@ -52,11 +52,11 @@ Panel make_drop_panel() {
   return {title, {{"s1", "dash", "rest, −m g/k"}, {"s2", "line", "computed"}}, plot.str()};
 }
 
-/// Height [m] at which a point mass slides steadily, pushed as hard as friction holds it back.
+/// Steady height [m] of a sliding point mass, pushed with the friction force.
 struct Gliding {
   double height;
   double expected;
-  double coulomb;  ///< Where Coulomb's law itself would have it.
+  double coulomb;  ///< The height under Coulomb's exact law.
 };
 
 Gliding glide(double speed) {

@@ -24,7 +24,7 @@ namespace {
 
 using files::format_rounded;
 
-/// A watch that runs from its making.
+/// A stopwatch that starts at its construction.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {
@@ -42,8 +42,8 @@ examples::PileShape shape_of(const HeapOptions& options) {
   return shape;
 }
 
-/// Moves a bar through the making of a heap and its steps. A solver calls a clock once per
-/// iteration, by which the bar learns that it goes on.
+/// Moves a bar during the generation of a heap and its steps. A solver calls the clock once per
+/// iteration; the bar uses these calls.
 class HeapProgress {
  public:
   HeapProgress(Index bodies, int steps) : bodies_(double(bodies)), steps_(steps) {}
@@ -55,7 +55,7 @@ class HeapProgress {
     step_ = step;
     show();
   }
-  /// Limits that bound nothing; only where somebody sees the bar do they have a clock.
+  /// Limits without a bound. They have a clock only if the bar is visible.
   [[nodiscard]] SolveLimits limits() noexcept {
     if (!bar_.shown()) return {};
     const auto look = [](void* self) noexcept {
@@ -68,9 +68,10 @@ class HeapProgress {
   }
 
  private:
-  static constexpr double making = 0.1;  ///< Share of the bar for making the heap.
+  static constexpr double making = 0.1;  ///< Share of the bar for the generation of the heap.
 
-  /// A step's share is full only when it is done; it is half where the last step ended.
+  /// The share of a step is full only after its end. It is half at the iteration count of the last
+  /// step.
   void show() noexcept {
     if (drawing_.test_and_set()) return;  // another thread draws
     const double looks = looks_;
@@ -82,12 +83,13 @@ class HeapProgress {
   ProgressBar bar_;
   double bodies_;
   int steps_, step_ = 0;
-  int usual_ = 30;  ///< looks at the clock in a step, those of the last one where there was one
+  /// expected count of clock calls in a step: that of the last step, if there was one
+  int usual_ = 30;
   std::atomic<int> looks_{0};
   std::atomic_flag drawing_;
 };
 
-/// What `carom heap` prints.
+/// The output of `carom heap`.
 struct HeapAnswer {
   Index bodies = 0, contacts = 0;
   double make_seconds = 0;

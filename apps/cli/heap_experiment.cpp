@@ -17,13 +17,13 @@ namespace {
 
 using examples::PileShape;
 
-/// A heap after some steps from its making: what each body carries, and what the ground gave.
+/// A heap after some steps: the load on each body, and the impulse of the ground.
 struct SettledHeap {
   PileShape shape;
   Index contacts = 0;
-  std::vector<double> loads;       ///< on each body, relative to the largest
+  std::vector<double> loads;       ///< on each body, relative to the largest load
   double given = 0, expected = 0;  ///< upward impulse of the ground in all steps [N s]
-  double worst = 0;                ///< residual of all steps
+  double worst = 0;                ///< largest residual of all steps
 
   SettledHeap(Index bodies, int steps)
       : shape{.body_count = bodies}, loads(std::size_t(bodies), 0) {
@@ -34,7 +34,7 @@ struct SettledHeap {
     contacts = run.problem().block_count();
     for (int k = 0; k < steps; ++k) {
       if (k > 0) run.advance();
-      static_cast<void>(run.solve(pool));  // the residual tells how it went
+      static_cast<void>(run.solve(pool));  // the residual states the accuracy
       worst = std::max(worst, run.residual());
       given += from_ground(run);
     }
@@ -52,7 +52,7 @@ struct SettledHeap {
   }
 
  private:
-  /// Upward impulse of the ground in a step [N s]; its normal is upright.
+  /// Upward impulse of the ground in a step [N s]; its normal is vertical.
   [[nodiscard]] static double from_ground(const HeapRun& run) {
     double sum = 0;
     for (Index i = 0; i < run.problem().block_count(); ++i) {
@@ -62,7 +62,7 @@ struct SettledHeap {
   }
 };
 
-/// Draws bodies as one sees them from the front and above, without perspective.
+/// Draws bodies in a view from the front and above, without perspective.
 class HeapPicture {
  public:
   explicit HeapPicture(const SettledHeap& heap)
@@ -82,7 +82,7 @@ class HeapPicture {
   static constexpr const char* title = "What lies on each body of the heap";
   static constexpr double radius = 0.05;  // [m]
 
-  /// Bodies at the rims of their layers and all of the highest, the farthest first.
+  /// Bodies at the edges of their layers and all of the highest layer, the farthest first.
   [[nodiscard]] std::vector<std::size_t> visible() const {
     std::vector<std::size_t> bodies;
     std::size_t begin = 0;
@@ -128,13 +128,13 @@ class HeapPicture {
     fill({corner(-1, -1, -1), corner(1, -1, -1), corner(1, -1, 1), corner(-1, -1, 1)}, load);
     fill({corner(-1, -1, -1), corner(-1, 1, -1), corner(-1, 1, 1), corner(-1, -1, 1)}, load);
   }
-  /// What is behind does not shine through.
+  /// Fills an outline. Bodies behind it are not visible through it.
   void fill(const std::vector<PlotPoint>& outline, const std::string& load) {
     plot_.area(outline, "opaque");
     plot_.area(outline, load);
   }
 
-  static constexpr int corners = 16;                     // of a drawn circle
+  static constexpr int corners = 16;                     // corners of a drawn circle
   static constexpr double tilt = 0.8660254, rise = 0.5;  // cosine and sine of 30° from above
 
   const SettledHeap& heap_;
@@ -142,12 +142,12 @@ class HeapPicture {
   SvgPlot plot_{"", {"", {0, 1}, {}}, {"", {0, 1}, {}}};
 };
 
-/// Times of heaps that grow by half a decade.
+/// Solve times of heaps that grow by half a decade.
 struct HeapTimes {
-  std::vector<PlotPoint> seconds;  ///< by bodies, both as logarithms
+  std::vector<PlotPoint> seconds;  ///< over the count of bodies, both as logarithms
   Index largest = 0;
-  double last = 0;   ///< seconds of the largest
-  double worst = 0;  ///< residual of all
+  double last = 0;   ///< seconds of the largest heap
+  double worst = 0;  ///< largest residual of all heaps
 
   explicit HeapTimes(int halves) {
     for (int k = 0; k <= halves; ++k) {
@@ -156,7 +156,7 @@ struct HeapTimes {
       HeapRun run(shape, examples::make_pile(shape), {.law = FrictionLaw::convex});
       ThreadPool pool(1);
       const auto begin = std::chrono::steady_clock::now();
-      static_cast<void>(run.solve(pool));  // the residual tells how it went
+      static_cast<void>(run.solve(pool));  // the residual states the accuracy
       last = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       seconds.push_back({1 + k / 2.0, std::log10(last)});
       worst = std::max(worst, run.residual());

@@ -28,7 +28,7 @@ namespace detail {
   return {scale * y.x(), scale * y.y(), along};
 }
 
-/// Visits contact after contact with the bodies and Jacobians of its sides.
+/// Visits all contacts, each with the bodies and Jacobians of its sides.
 class HeapReader {
  public:
   explicit HeapReader(const ContactProblem<double>& problem) : problem_(problem) {
@@ -128,15 +128,16 @@ class HeapReader {
 
 }  // namespace detail
 
-/// How well velocities and impulses solve a problem of free rigid bodies and friction contacts [-],
-/// worked out from the problem's own numbers, in memory that grows with bodies and contacts.
+/// The relative error of velocities and impulses for a problem of free rigid bodies and friction
+/// contacts [-]. It is computed from the problem's own numbers, in memory proportional to bodies
+/// and contacts.
 ///
-/// Compliant contact under the convex law: ‖A(v − v*) − Jᵀγ(v)‖_{A⁻¹}, with the impulses that the
-/// velocities lead to, relative to the larger of ‖v*‖_A and ‖Jᵀγ(v)‖_{A⁻¹}. All else: the larger of
-/// this balance with the given impulses, and their natural map error as ImpulseCertificate has it.
+/// Compliant contact under the convex law: ‖A(v − v*) − Jᵀγ(v)‖_{A⁻¹}, with the impulses of the
+/// velocities, relative to the larger of ‖v*‖_A and ‖Jᵀγ(v)‖_{A⁻¹}. All other laws: the larger of
+/// this balance with the given impulses, and their natural map error as in ImpulseCertificate.
 /// @param velocity  v, n_v [rad/s, m/s].
 /// @param impulse   γ, three to a contact, (t₁, t₂, n) [N·s].
-/// @return  infinite where a number is not finite.
+/// @return  infinite if a number is not finite.
 /// @pre  every body has six velocities, every block is a friction contact.
 [[nodiscard]] inline double heap_residual(const ContactProblem<double>& problem, FrictionLaw law,
                                           const VectorX<double>& velocity,

@@ -14,7 +14,7 @@
 namespace carom::cli {
 namespace {
 
-/// Whether SapSolver alone solves the heap, and proves how well.
+/// Whether SapSolver alone solves the heap and proves its error.
 bool is_convex(const HeapLaw& law) {
   return law.law == FrictionLaw::convex && !law.rigid;
 }
@@ -30,20 +30,20 @@ ContactSolverOptions<double> settings_of(const HeapLaw& law) {
   return settings;
 }
 
-// The largest resident memory was measured with heaps of 300 to 10,000 bodies; these numbers lie
-// above all of it. Were they too small, a heap that was let in could run out of memory.
+// The largest resident memory was measured for heaps of 300 to 10,000 bodies. These numbers are
+// above all measurements. If they were too small, an accepted heap could run out of memory.
 constexpr double program_bytes = 1.6e7;
-constexpr double body_bytes = 6000;     ///< of the problem and SapSolver, by body
-constexpr double contact_bytes = 1450;  ///< the same by contact
-constexpr double copy_bytes = 1000;     ///< of ProximalSolver, with its bodies, by contact
+constexpr double body_bytes = 6000;     ///< of the problem and SapSolver, per body
+constexpr double contact_bytes = 1450;  ///< the same, per contact
+constexpr double copy_bytes = 1000;     ///< of ProximalSolver, with its bodies, per contact
 constexpr double proximal_contacts = double(carom::detail::ContactSolverTuning::proximal_blocks);
-constexpr double margin = 1.15;  ///< what runs of one heap may differ by, and more
+constexpr double margin = 1.15;  ///< covers the differences between runs of one heap, and more
 
-/// One triangle of a factor of all bodies [bytes]. A wide heap is a square of s × s columns of ten
-/// bodies, which have sixty unknowns; nested dissection leaves 31/4 s² log₂ s blocks of such a
-/// square [george1973nested]. This is taken twice, because an order by least degree leaves more and
-/// fronts lie beside the factor: 10,000 bodies took 1.1 times as much. Small heaps are pyramids and
-/// have less, 60 kB a body where there are a thousand.
+/// One triangle of a factor of all bodies [bytes]. A wide heap is a square of s × s columns with
+/// ten bodies each, which have sixty unknowns. Nested dissection results in 31/4 s² log₂ s blocks
+/// of such a square [george1973nested]. This number is doubled, because a minimum-degree order has
+/// more blocks and fronts are stored in addition to the factor: 10,000 bodies needed 1.1 times this
+/// number. Small heaps are pyramids and need less, 60 kB per body for a thousand bodies.
 double factor_memory(const examples::PileShape& shape) {
   const double bodies = double(shape.body_count), side = double(shape.side());
   const double block = 60.0 * 60.0 * sizeof(double);
@@ -103,12 +103,12 @@ double heap_memory(const examples::PileShape& shape, const HeapLaw& law) {
   const double bodies = double(shape.body_count), contacts = examples::expected_contacts(shape);
   const double linear = program_bytes + body_bytes * bodies + contact_bytes * contacts;
   if (is_convex(law)) return margin * linear;
-  // ProximalSolver keeps a copy of the problem instead of a factor.
+  // ProximalSolver stores a copy of the problem instead of a factor.
   if (law.rigid == (law.law == FrictionLaw::convex) && contacts >= proximal_contacts) {
     return margin * (linear + copy_bytes * contacts);
   }
-  // Under Coulomb's law a factor has two triangles; a compliant heap has one in each of two
-  // solvers.
+  // Under Coulomb's law a factor has two triangles. A compliant heap has one triangle in each of
+  // two solvers.
   const double factors = law.law == FrictionLaw::convex ? 1 : law.rigid ? 2 : 4;
   return margin * (linear + factors * factor_memory(shape));
 }

@@ -13,12 +13,12 @@ namespace carom::cli {
 struct HeapLaw {
   FrictionLaw law = FrictionLaw::coulomb;
   bool rigid = false;
-  double tolerance = 1e-8;  ///< As ContactSolverOptions has it, > 0.
+  double tolerance = 1e-8;  ///< As in ContactSolverOptions, > 0.
 };
 
-/// A heap that moves in steps of time. The velocities follow the contact solver, the gaps of the
-/// contacts follow the velocities. Points and normals stay where they are, and so does the list of
-/// contacts, which is right as long as bodies move by much less than their size.
+/// A heap that moves in time steps. The velocities are the answers of the contact solver; the gaps
+/// of the contacts are integrated from the velocities. Points, normals and the list of contacts do
+/// not change, which is correct as long as bodies move by much less than their size.
 class HeapRun {
  public:
   HeapRun(const examples::PileShape& shape, examples::Pile pile, const HeapLaw& law);
@@ -28,13 +28,13 @@ class HeapRun {
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
 
-  /// Solves the step. The first one begins at rest, those that follow at the answer before.
+  /// Solves the step. The first step starts at rest, each later step from the answer before.
   SolveReport<double> solve(ThreadPool& pool, const SolveLimits& limits = {});
-  /// Residual of the answer, computed anew (heap_residual.hpp) [-].
+  /// Residual of the answer, computed again (heap_residual.hpp) [-].
   [[nodiscard]] double residual() const;
-  /// Goes on to the next step: its free velocities and gaps.
+  /// Advances to the next step: its free velocities and gaps.
   void advance();
-  /// The farthest that a body's centre has moved since the start [m].
+  /// The largest distance of a body's centre from its start [m].
   [[nodiscard]] double farthest() const;
 
  private:
@@ -46,8 +46,8 @@ class HeapRun {
   bool solved_ = false;
 };
 
-/// Memory that a run takes at most [bytes], before it is begun: from the number of bodies and
-/// contacts and what each was measured to take, with the solver's factors.
+/// An upper bound of the memory of a run [bytes], computed before it begins: from the count of
+/// bodies and contacts and the measured memory of each, including the solver's factors.
 [[nodiscard]] double heap_memory(const examples::PileShape& shape, const HeapLaw& law);
 
 }  // namespace carom::cli

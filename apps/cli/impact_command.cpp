@@ -31,7 +31,7 @@ struct ImpactAnswer {
   Index reflections_bound = 0;
   Ending plastic;
   bool resolved = true;
-  std::string note;  ///< Which normals repeat others; empty when none does.
+  std::string note;  ///< Which normals repeat others; empty if there are none.
 };
 
 Vector expect_vector(const Json& value, const std::string& place, Index size) {
@@ -46,7 +46,8 @@ MassMatrix<double> read_mass(const Json& value) {
   for (std::size_t r = 0; r < size; ++r) {
     matrix.row(Index(r)) = expect_vector(value[r], at("mass_matrix", r), Index(size)).transpose();
   }
-  const double allowance = 1e-8 * matrix.cwiseAbs().maxCoeff();  // the library's is larger
+  // the library's tolerance is larger
+  const double allowance = 1e-8 * matrix.cwiseAbs().maxCoeff();
   for (std::size_t r = 0; r < size; ++r) {
     for (std::size_t c = 0; c < r; ++c) {
       if (std::abs(matrix(Index(r), Index(c)) - matrix(Index(c), Index(r))) <= allowance) continue;
@@ -70,7 +71,7 @@ MassMatrix<double> read_mass(const Json& value) {
     }
     return true;
   };
-  if (!definite(Index(size))) {  // the first row at fault, by bisection
+  if (!definite(Index(size))) {  // the first row with a fault, by bisection
     Index good = 1, bad = Index(size);
     while (bad - good > 1) (definite((good + bad) / 2) ? good : bad) = (good + bad) / 2;
     refuse(at("mass_matrix", std::size_t(bad - 1)), "the row of a positive definite matrix",
@@ -113,7 +114,8 @@ ImpactInput read_input(const std::string& text) {
   return input;
 }
 
-/// Most reflections: exact for certified impacts, a sharp bound for two contacts, otherwise −1.
+/// Largest count of reflections: exact for certified impacts, a sharp bound for two contacts,
+/// otherwise −1.
 Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
                         const Vector& momentum) {
   std::vector<Index> acting;  // without contacts that repeat others
@@ -130,7 +132,7 @@ Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
   return pair_reflection_bound(metric.problem.gram()(acting[0], acting[1]), closing == 2);
 }
 
-/// The given order, in which a contact that repeats another is replaced by that one.
+/// The given order. A contact that repeats another is replaced by that one.
 std::vector<Index> acting_sequence(const Metric& metric, std::vector<Index> sequence) {
   for (Index& i : sequence) {
     const Index count = metric.problem.contact_count();
@@ -152,12 +154,12 @@ std::string repeated_normals(const ImpactProblem<double>& problem) {
   return text.empty() ? text : text + ": each acts, and is given impulses, through its twin";
 }
 
-/// The restitution that stands for a law: 1 is elastic, 0 is plastic.
+/// The restitution of a law: 1 is elastic, 0 is plastic.
 double restitution_of(const ImpactInput& input, const std::string& law) {
   return law == "elastic" ? 1 : law == "plastic" ? 0 : input.restitution;
 }
 
-/// Finds the ending that was asked for, and all others.
+/// Computes the wanted ending, and all others.
 void judge(const Metric& metric, const Vector& momentum, double restitution,
            const Uniqueness& uniqueness, const ImpactCommandOptions& options,
            const std::vector<Index>& sequence, ImpactAnswer& result) {
@@ -179,7 +181,8 @@ void judge(const Metric& metric, const Vector& momentum, double restitution,
   Ending asked = ending_of(metric, momentum, restitution, options, sequence, result.resolved);
   const double before =
       metric.ending(momentum, Vector::Zero(metric.lengths.size()), {}).kinetic_energy;
-  // The ending by another law, or by an order that leaves contacts closing, may be none of them.
+  // The ending of another law, or of an order that leaves contacts closing, may differ from all of
+  // them.
   const double same = OutcomeOptions<double>{}.tolerance;
   bool known = false;
   for (const Ending& ending : endings) {
@@ -249,7 +252,7 @@ std::string format_json(const ImpactAnswer& answer) {
   return document.dump() + "\n";
 }
 
-/// Values as a list of words; of a long list only its start and its length.
+/// Values as a list of words. A long list is shortened to its start and its length.
 template <typename Values, typename Format>
 std::string list(const Values& values, const Format& format) {
   constexpr std::size_t most = 24;

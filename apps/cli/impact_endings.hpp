@@ -14,20 +14,20 @@
 #include "cli/json_input.hpp"
 
 /// @file
-/// The ways in which an impact of `carom impact` ends, in the units of its file.
+/// The possible endings of an impact in `carom impact`, in the units of its file.
 namespace carom::cli {
 
 using Vector = VectorX<double>;
 
-/// The impact that a file describes.
+/// The impact in a file.
 struct ImpactInput {
   MassMatrix<double> mass;
-  std::vector<Vector> normals;  ///< Gradients of the gaps as given, any length.
+  std::vector<Vector> normals;  ///< Original gradients of the gaps, of any length.
   Vector momentum;
   double restitution = 1;
 };
 
-/// One way in which it ends; impulses belong to the normals as given: p⁺ = p⁻ + Σ λ_i normals_i.
+/// One ending. Its impulses belong to the original normals: p⁺ = p⁻ + Σ λ_i normals_i.
 struct Ending {
   Vector momentum, velocity, impulses;
   std::vector<Index> sequence;
@@ -38,7 +38,8 @@ inline std::string at(const char* field, std::size_t index) {
   return field + ("[" + std::to_string(index) + "]");
 }
 
-/// The impact in the kinetic metric, and what turns unit-normal impulses into the file's.
+/// The impact in the kinetic metric, and the conversion of unit-normal impulses to those of the
+/// file.
 struct Metric {
   const MassMatrix<double>& mass;
   ImpactProblem<double> problem;
@@ -73,7 +74,7 @@ struct Metric {
   }
 };
 
-/// The ending by one law.
+/// The ending of one law.
 template <typename Law>
 Ending ending_by(const Metric& metric, const Vector& momentum, const Law& law, bool& resolved) {
   ImpactSolution<double> solution = resolve_impact(metric.problem, metric.mass, momentum, law);
@@ -81,8 +82,8 @@ Ending ending_by(const Metric& metric, const Vector& momentum, const Law& law, b
   return metric.ending(solution.momentum, solution.impulses, std::move(solution.sequence));
 }
 
-/// The ending along one order, blended with the plastic one so that the fraction R² of the energy a
-/// plastic impact would lose is kept.
+/// The ending along one order, blended with the plastic one such that the fraction R² remains of
+/// the energy that a plastic impact would lose.
 template <typename Order>
 Ending ending_along(const Metric& metric, const Vector& momentum, double restitution,
                     const Order& order, bool& resolved) {

@@ -27,7 +27,7 @@ bool slides(double degrees) {
   return std::tan(radians(degrees)) > slope_friction;
 }
 
-/// Motion along the slope after the transient has died out.
+/// Motion along the slope after the transient has decayed.
 struct SlopeMotion {
   double speed;                   ///< [m/s]
   double acceleration;            ///< Over the last step [m/s²].
@@ -53,7 +53,7 @@ SlopeMotion run_box(double degrees) {
     before = box.velocity(3);
     box.step();
   }
-  double stiffness = 0;  // corners move alike, so 1/Rₜ adds up over them
+  double stiffness = 0;  // all corners move alike, so 1/Rₜ is summed over them
   for (Index i = 0; i < 4; ++i)
     stiffness += 1 / box.problem().friction_contact_law(i).regularization.tangent;
   return {box.velocity(3), (box.velocity(3) - before) / slope_time_step, 4 / stiffness};

@@ -14,8 +14,8 @@
 namespace carom::cli {
 
 /// @file
-/// Strict reading of JSON: every field is known, given once, of the right type, size and range.
-/// Faults are BadInput with the place in front: "contacts[2].mu: expected ..., got -1".
+/// Strict reading of JSON: each field is known, appears once, and has the right type, size and
+/// range. Faults are BadInput that begins with the place: "contacts[2].mu: expected ..., got -1".
 
 using Json = nlohmann::json;
 
@@ -25,10 +25,10 @@ using Json = nlohmann::json;
 [[noreturn]] void refuse(const std::string& place, const std::string& expected,
                          const std::string& got);
 
-/// A JSON document; a field given twice is refused, as broken syntax is.
+/// A JSON document. A repeated field is rejected, as is invalid syntax.
 [[nodiscard]] Json parse_json(const std::string& text);
 
-/// Refuses a value that is not an object with exactly the given fields.
+/// Rejects a value that is not an object with exactly the given fields.
 void expect_fields(const Json& value, const std::string& place,
                    std::initializer_list<const char*> fields);
 

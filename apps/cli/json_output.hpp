@@ -8,7 +8,7 @@
 
 namespace carom::cli {
 
-/// An array of the entries, with all the digits that are needed to read them back.
+/// An array of the entries, with all digits that are needed to read them back.
 [[nodiscard]] inline nlohmann::ordered_json json_array(const VectorX<double>& values) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const double x : values) array.push_back(x);

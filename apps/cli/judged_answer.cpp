@@ -28,7 +28,7 @@ void judge_impulses(const DelassusProblem<double>& dual, const VectorX<double>& 
   judged.largest_impulse = impulse.size() > 0 ? impulse.cwiseAbs().maxCoeff() : 0;
 }
 
-/// The impulses that a velocity leads to, which compliant contact alone defines.
+/// The impulses of a velocity. They are defined for compliant contact only.
 VectorX<double> impulses_of(const ContactProblem<double>& problem, FrictionLaw law,
                             const VectorX<double>& velocity) {
   VectorX<double> impulse(problem.impulse_count());
@@ -48,7 +48,7 @@ VectorX<double> impulses_of(const ContactProblem<double>& problem, FrictionLaw l
   return impulse;
 }
 
-/// ‖γ − γ(v)‖ in ‖J_k‖_{A⁻¹} |γ_k| over the rows, relative to the momentum in play.
+/// ‖γ − γ(v)‖ in ‖J_k‖_{A⁻¹} |γ_k| over the rows, relative to the momentum scale.
 double mismatch(const ContactProblem<double>& problem, const VectorX<double>& given,
                 const VectorX<double>& own) {
   double miss = 0, gross = 0;
@@ -114,7 +114,7 @@ JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law
     judged.residual = judge_answer(problem, law, velocity, impulse).residual;
   }
   if (!answer.velocity || !answer.impulse) {
-    // Under Coulomb's law a velocity alone must also be that of the impulses that it leads to.
+    // Under Coulomb's law a velocity without impulses must also be that of its own impulses.
     if (law == FrictionLaw::coulomb && answer.velocity) {
       const double balance = certify(problem, velocity, impulse).residual;
       judged.residual = std::max(*judged.residual, balance);

@@ -13,43 +13,44 @@
 
 namespace carom::cli {
 
-/// An answer as a file gives it. What it does not give is missing.
+/// An answer in a file. Parts that are not in the file are missing.
 struct GivenAnswer {
   std::optional<VectorX<double>> velocity, impulse;
   std::optional<VectorX<double>> multiplier;  ///< λ of equality constraints
-  std::optional<VectorX<double>> ray;  ///< of impulses, that is to prove that there is no answer
+  std::optional<VectorX<double>> ray;         ///< of impulses, to prove that there is no answer
 };
 
-/// What `carom certify` says of an answer. A measure that the law or the data do not define is
-/// missing; one that is too large for its type is infinite.
+/// The result of `carom certify` for an answer. A measure that the law or the data do not define is
+/// missing. A measure that is too large for its type is infinite.
 struct JudgedAnswer {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// ‖∇ℓ(v)‖_{A⁻¹} relative to the momentum scale under the convex law of compliant contact, else
-  /// the natural map error [-].
+  /// ‖∇ℓ(v)‖_{A⁻¹} relative to the momentum scale under the convex law of compliant contact;
+  /// otherwise the natural map error [-].
   std::optional<double> residual;
   std::optional<double> velocity_error_bound, duality_gap, natural_map_error;
   std::optional<double> cone_violation, complementarity, signorini, friction_direction;
-  /// How far the velocity is from that of the impulses, relative, where both are given [-].
+  /// Relative difference between the velocity and that of the impulses, if both are given [-].
   std::optional<double> momentum_residual;
-  /// How far the impulses are from those of the velocity, relative, where both are given and the
-  /// velocity says what they are [-].
+  /// Relative difference between the impulses and those of the velocity, if both are given and the
+  /// velocity determines the impulses [-].
   std::optional<double> impulse_mismatch;
   double largest_impulse = 0;  ///< of one row [N·s]
   Index natural_map_block = -1, cone_violation_block = -1;
   std::optional<InfeasibilityCertificate<double>> ray;
 
-  /// Whether the answer is one to a relative tolerance. A ray counts if it proves that there is no
-  /// answer.
+  /// Whether the answer is correct to a relative tolerance. A ray is correct if it proves that
+  /// there is no answer.
   [[nodiscard]] bool meets(double tolerance) const;
-  /// Distance of the impulses from their cones, relative to the largest of them.
+  /// Distance of the impulses from their cones, relative to the largest impulse.
   [[nodiscard]] double relative_cone_violation() const;
 };
 
-/// Judges an answer to a problem given by bodies.
+/// Measures the error of an answer to a problem given by bodies.
 [[nodiscard]] JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law,
                                         const GivenAnswer& answer);
 
-/// Judges an answer to a problem of FCLIB's kind, whose numbers are in the order of the file.
+/// Measures the error of an answer to a problem of FCLIB's type, whose numbers are in the order of
+/// the file.
 [[nodiscard]] JudgedAnswer judge_friction(const files::FrictionProblem& given, FrictionLaw law,
                                           const GivenAnswer& answer);
 

@@ -49,7 +49,7 @@ std::string check_tolerance(const std::string& word) {
   return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
 }
 
-/// Accepts whole numbers of a range, also as 1e6.
+/// Accepts whole numbers of a range, also in the form 1e6.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   return {[least, most](std::string& word) -> std::string {
             const auto value = files::parse_number(word);
@@ -83,7 +83,7 @@ std::string check_repeat(const std::string& word) {
              : "expected a whole number >= 1, got '" + word + "'";
 }
 
-/// Accepts one of a few words.
+/// Accepts one of several words.
 CLI::Validator one_of(const std::vector<std::string>& choices) {
   std::string list = choices.front();
   for (std::size_t i = 1; i < choices.size(); ++i) {
@@ -96,7 +96,7 @@ CLI::Validator one_of(const std::vector<std::string>& choices) {
           "", list};
 }
 
-/// Reads an order of contacts; nothing for those that have a name.
+/// Reads an order of contacts. It is empty for an order with a name.
 std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   sequence.clear();
   for (const char* known : {"together", "most_infeasible", "simultaneous", "all"}) {
@@ -115,7 +115,7 @@ std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   return "";
 }
 
-/// The command line: what was asked for, and by which subcommand.
+/// The command line: the options, and the chosen subcommand.
 struct CommandLine {
   CLI::App app{
       "Contact physics on data in files. Exit code 0: done; 2: bad input, one line on "
@@ -133,7 +133,7 @@ struct CommandLine {
   std::string tolerance = "1e-8", repeat = "1", deadline, memory, certified;
 
   CommandLine() {
-    app.require_subcommand(0, 1);  // run() says what is missing
+    app.require_subcommand(0, 1);  // run() reports what is missing
     app.footer("carom COMMAND --help describes a command's file, options and output.");
     app.set_version_flag("--version", CAROM_CLI_VERSION);
     add_project();
@@ -342,7 +342,7 @@ struct CommandLine {
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }
 
-  std::function<int()> exit_code_of;  ///< Runs the subcommand that was chosen.
+  std::function<int()> exit_code_of;  ///< Runs the chosen subcommand.
 };
 
 int run(int argc, char** argv) {

@@ -19,8 +19,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// The number that follows a word in a file, or that begins it where the word is empty; infinite
-/// where there is none.
+/// The number after a word in a file, or the first number if the word is empty; infinite if there
+/// is none.
 [[maybe_unused]] double read_after(const std::string& path, const std::string& word) {
   std::ifstream file(path);
   std::string found;
@@ -31,7 +31,8 @@ constexpr double unknown = std::numeric_limits<double>::infinity();
   return unknown;
 }
 
-/// What a control group leaves: the second version of these first, then the first.
+/// The remaining memory of a control group: first the second version of control groups, then the
+/// first.
 [[maybe_unused]] double group_memory() {
   const std::string folder = "/sys/fs/cgroup/";
   const double newer = read_after(folder + "memory.max", "");

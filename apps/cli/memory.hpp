@@ -5,15 +5,15 @@
 
 namespace carom::cli {
 
-/// Largest resident memory of this process so far [bytes]; 0 where the system does not say.
+/// Largest resident memory of this process until now [bytes]; 0 if the system does not report it.
 [[nodiscard]] double peak_memory();
 
-/// Memory this process may still take [bytes]: what the machine has without swapping, less where a
-/// control group or a limit of the process (ulimit) allows less. Infinite where the system does not
-/// say.
+/// Memory that this process may still allocate [bytes]: that of the machine without swapping, or
+/// less if a control group or a limit of the process (ulimit) is smaller. Infinite if the system
+/// does not report it.
 [[nodiscard]] double available_memory();
 
-/// A number of bytes for reading, as "1.34 GB (1340000000 bytes)".
+/// A number of bytes as text for readers, for example "1.34 GB (1340000000 bytes)".
 [[nodiscard]] std::string format_bytes(double bytes);
 
 }  // namespace carom::cli

@@ -22,7 +22,7 @@ VectorX<double> pair(double a, double b) {
   return Eigen::Vector2d(a, b);
 }
 
-/// A ball that starts at rest 1 m above the floor, until it comes to rest on it.
+/// A ball that starts at rest 1 m above the floor, until it rests on the floor.
 struct Bounces {
   std::vector<PlotPoint> heights;
   std::vector<double> times;  ///< of the impacts [s]
@@ -41,7 +41,7 @@ struct Bounces {
       heights.push_back({state.time, state.q(0)});
     }
   }
-  /// Limit of the impacts' times, which get closer as a geometric series [s].
+  /// Limit of the times of the impacts, which converge as a geometric series [s].
   [[nodiscard]] double end() const {
     if (times.size() < 6) return std::nan("");
     const double first = times[4] - times[3], second = times[5] - times[4];
@@ -108,14 +108,14 @@ Panel make_orbit_panel() {
       title, {{"s1", "line", "carom"}, {"s3", "dash", "ellipse of eccentricity 0.6"}}, plot.str()};
 }
 
-/// Ratio of the turning rates when a rocking block passes from one corner to the other: the
-/// momentum is projected onto motions that leave the new corner where it is.
+/// Ratio of the angular velocities when a rocking block changes from one corner to the other: the
+/// momentum is projected onto motions in which the new corner does not move.
 double rocking_ratio(const examples::RockingBlock& block) {
   const double b = block.width / 2, h = block.height / 2;
   const double inertia = block.mass * (b * b + h * h) / 3;
   const auto mass =
       MassMatrix<double>::make_diagonal(Eigen::Vector3d(block.mass, block.mass, inertia));
-  ImpactProblem<double> problem(3);  // (x, y, angle); the corners lie at (±b, −h)
+  ImpactProblem<double> problem(3);  // (x, y, angle); the corners are at (±b, −h)
   problem.add_contact(mass, Eigen::Vector3d(1, 0, h));
   problem.add_contact(mass, Eigen::Vector3d(0, 1, b));
   problem.prepare();
@@ -126,7 +126,7 @@ double rocking_ratio(const examples::RockingBlock& block) {
   return -momentum(2) / inertia;
 }
 
-/// A mass on a spring, ω = 3/s, after many steps as long as two thirds of a radian turn.
+/// A mass on a spring, ω = 3/s, after many steps of two thirds of a radian each.
 Comparison compare_oscillator() {
   VariationalStepper<examples::SpringMass> stepper(examples::SpringMass{2, 18});
   auto state = stepper.make_state(VectorX<double>::Ones(1), VectorX<double>::Zero(1));

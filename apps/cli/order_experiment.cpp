@@ -14,7 +14,7 @@
 namespace carom::cli {
 namespace {
 
-/// The balls come in the faster the further behind: every contact closes.
+/// Each ball is faster than the ball before it: all contacts close.
 VectorX<double> closing_speeds(Index count) {
   return VectorX<double>::LinSpaced(count, double(count - 1), 0);
 }
@@ -25,7 +25,7 @@ ImpactOutcomes<double> outcomes_of(const std::vector<double>& masses) {
   return enumerate_outcomes(scene.problem, scene.mass, momentum);
 }
 
-/// The tree of admissible orders of a line of balls, and what its ends are called by.
+/// The tree of admissible orders of a line of balls, and the names of its ends.
 struct Orders {
   ImpactOutcomes<double> outcomes;
   examples::OrderTree tree;
@@ -68,7 +68,7 @@ Panel make_tree_panel(const Orders& orders, const std::string& title) {
       title, {{one ? "s3" : "s2", "dot", "an end; equal letters, equal velocities"}}, plot.str()};
 }
 
-/// Reflections until a chain of equal balls is in order, by the resolver.
+/// Count of reflections until a chain of equal balls is in order, by the resolver.
 double count_reflections(Index balls) {
   const examples::ImpactScene scene =
       examples::ball_line(std::vector<double>(std::size_t(balls), 1.0));

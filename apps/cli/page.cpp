@@ -12,7 +12,7 @@
 namespace carom::cli {
 namespace {
 
-/// A number with a true minus sign and its power of ten raised.
+/// A number with a true minus sign and a superscript power of ten.
 std::string html_number(double value, int digits) {
   std::string text = files::format_rounded(value, digits);
   const std::size_t e = text.find('e');
@@ -29,7 +29,7 @@ std::string html_number(double value, int digits) {
   return text + power;
 }
 
-/// A carom shot: the cue ball meets the other two by way of the cushions.
+/// A carom shot: the cue ball hits the other two after the cushions.
 constexpr const char* hero_picture = R"svg(<svg viewBox="0 0 420 230" role="img"
  aria-label="A billiard shot that meets two balls by way of three cushions">
 <rect x="6" y="6" width="408" height="218" rx="16" fill="var(--felt)" opacity="0.92"/>

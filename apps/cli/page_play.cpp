@@ -25,7 +25,7 @@ constexpr Play plays[] = {
     {"billiards", "Try it: the angle, and the mass of the cue ball",
      "The white ball touches the other two at once. Both possible futures run on one table."}};
 
-/// In the order in which they need each other.
+/// The scripts in the order of their dependencies.
 constexpr const char* scripts[] = {"draw.js",   "library.js",   "cone.js", "order_tree.js",
                                    "cradle.js", "billiards.js", "start.js"};
 

@@ -3,7 +3,7 @@
 
 namespace carom::cli {
 
-/// The style sheet of the page: light and dark, from wide screens down to phones.
+/// The style sheet of the page: light and dark, from wide screens to phones.
 inline constexpr const char* page_style = R"css(
 :root {
   color-scheme: light dark;

@@ -10,7 +10,7 @@
 
 namespace carom::cli {
 
-/// The fields of "parameters" of a simulated system; what is wrong is BadInput with its place.
+/// The fields of "parameters" of a simulated system. A fault is BadInput with its place.
 class Parameters {
  public:
   explicit Parameters(const Json& fields) : fields_(fields) {
@@ -54,7 +54,7 @@ class Parameters {
     }
     return all;
   }
-  /// One of a few words; the first where the field is missing.
+  /// One of several words; the first one if the field is missing.
   [[nodiscard]] std::string word(const std::string& name, const std::vector<std::string>& words) {
     if (!has(name)) return words.front();
     const Json& given = field(name);
@@ -65,7 +65,7 @@ class Parameters {
     }
     refuse(place(name), "one of " + list, describe(given));
   }
-  /// Refuses fields that were not read.
+  /// Rejects fields that were not read.
   void end() const {
     for (const auto& [name, value] : fields_.items()) {
       if (known_.count(name) > 0) continue;

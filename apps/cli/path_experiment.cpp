@@ -21,7 +21,7 @@ BallOnPath make_ball(double speed) {
   return {.free_velocity = {speed, 0, -1}};
 }
 
-/// κ from large to small, with 1, 0.1 and so on among them.
+/// Values of κ from large to small, including 1, 0.1 and so on.
 std::vector<double> path_products() {
   std::vector<double> products{path_begin};
   for (int i = path_decade / 2; products.back() > path_end; --i) {
@@ -30,7 +30,7 @@ std::vector<double> path_products() {
   return products;
 }
 
-/// The paths of both laws in the plane of friction and normal, with a mark at every decade of κ.
+/// The paths of both laws in the plane of friction and normal, with a mark at each decade of κ.
 Panel make_path_panel(const std::string& title, const BallOnPath& ball) {
   constexpr Range across{0, 1.6}, upward{0, 3};
   SvgPlot plot(title, {"friction, |γₜ| [N s]", across, {}},
@@ -59,7 +59,7 @@ Panel make_path_panel(const std::string& title, const BallOnPath& ball) {
           plot.str()};
 }
 
-/// The point of a path at one κ, reached from the largest.
+/// The point of a path at one κ, computed from the largest κ on.
 Vector3<double> path_point(const BallOnPath& ball, FrictionLaw law, double product) {
   return ball.path(law, {path_begin, product}).back();
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int step_count = 520, steps_per_frame = 6;
 
-/// A column of discs falls over between two walls, until all lie still.
+/// A column of discs falls over between two walls, until all discs rest.
 struct Fall {
   Animation picture;
   std::vector<PlotPoint> carried;  ///< by floor and walls over time [s, N]
@@ -70,7 +70,7 @@ Panel make_weight_panel(const Fall& fall) {
   return {title, {{"s1", "dash", "the weight of all"}, {"s2", "line", "computed"}}, plot.str()};
 }
 
-/// How far the upper one of three discs has come down after half a second [m].
+/// Lowering of the upper one of three discs after half a second [m].
 double sinking(double friction) {
   examples::DiscHeap heap = examples::make_three_discs(friction);
   const double before = heap.discs[2].z;
@@ -80,7 +80,7 @@ double sinking(double friction) {
   return before - heap.discs[2].z;
 }
 
-/// The friction from which on the three stand, by narrowing an interval to a width.
+/// The least friction for which the three stand, by reduction of an interval to a width.
 double standing_friction(double width) {
   double falls = 0.1, stands = 0.5;
   while (stands - falls > width) {

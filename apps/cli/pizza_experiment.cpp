@@ -14,7 +14,7 @@ constexpr double disc_mass = 3, disc_radius = 1.5, disc_friction = 0.5, disc_tim
 constexpr double slip_torque = disc_friction * disc_mass * earth_gravity * disc_radius;  ///< [N·m]
 constexpr double disc_inertia = disc_mass * disc_radius * disc_radius / 2;  ///< [kg·m²]
 
-/// What the disc does once it moves steadily.
+/// The steady motion of the disc.
 struct DiscMotion {
   double normal;                ///< Normal impulse of a foot [N·s].
   double tangent;               ///< Friction impulse of a foot [N·s].
@@ -40,7 +40,7 @@ double expected_disc_acceleration(double torque) {
   return std::max(0.0, torque - slip_torque) / disc_inertia;
 }
 
-/// A dot: a torque [N m], and what the disc does under it.
+/// A dot: a torque [N m], and the motion of the disc under it.
 struct Twist {
   double torque;
   DiscMotion motion;

@@ -23,7 +23,7 @@ constexpr double sap_tolerance = 1e-8;
 struct BundledProblem {
   const char* file;
   const char* name;
-  const char* history_style;  ///< How its history is drawn; empty for none.
+  const char* history_style;  ///< Style of its history curve; empty for none.
 };
 constexpr BundledProblem bundled[] = {
     {"pile_n1_s30", "1 ball lands", ""},    {"robot_30x16", "robot, 16 contacts", "s1"},
@@ -60,7 +60,7 @@ SolvedProblem solve(const std::string& name, const TextProblem& given) {
   return solved;
 }
 
-/// log₁₀ of the best residual after each number of iterations.
+/// log₁₀ of the least residual after each count of iterations.
 std::vector<PlotPoint> history(const TextProblem& given, int iterations) {
   std::vector<PlotPoint> points;
   for (int limit = 0; limit <= iterations; ++limit) {

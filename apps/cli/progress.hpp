@@ -12,8 +12,8 @@
 
 namespace carom::cli {
 
-/// A bar on standard error that shows the progress of a long run. Nothing is written unless
-/// standard error is a terminal, and nothing for a run of less than half a second.
+/// A bar on standard error that shows the progress of a long run. It writes nothing unless standard
+/// error is a terminal, and nothing for a run of less than half a second.
 class ProgressBar {
  public:
   using Clock = std::chrono::steady_clock;
@@ -23,15 +23,15 @@ class ProgressBar {
       : shown_(wanted && is_terminal()), next_(Clock::now() + std::chrono::milliseconds(500)) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
-  /// Wipes the line.
+  /// Removes the line.
   ~ProgressBar() {
     if (drawn_) std::fputs("\r\033[K", stderr);
   }
 
-  /// Whether the bar may be seen: standard error is a terminal.
+  /// Whether the bar may be visible: standard error is a terminal.
   [[nodiscard]] bool shown() const noexcept { return shown_; }
 
-  /// @param share  done so far, in [0, 1].
+  /// @param share  completed share, in [0, 1].
   void show(double share) {
     if (!shown_ || Clock::now() < next_) return;
     next_ = Clock::now() + std::chrono::milliseconds(100);

@@ -27,7 +27,8 @@ struct QuadraticProblem {
   Growing<MatrixX<Scalar>> inequality_normals;  ///< CI, n×m_i
   Growing<VectorX<Scalar>> inequality_offsets;  ///< ci
 
-  /// Sets the sizes; the entries are undefined. Cold: allocates beyond the largest sizes so far.
+  /// Sets the sizes; the entries are undefined. Cold: allocates only for sizes larger than all
+  /// before.
   void resize(Index variables, Index equalities, Index inequalities) {
     hessian.grow(variables, variables);
     gradient.grow(variables);
@@ -41,9 +42,9 @@ struct QuadraticProblem {
 /// How a quadratic program ended.
 enum class QuadraticStatus {
   optimal,          ///< x minimises the cost.
-  infeasible,       ///< No point meets all constraints; x meets those met so far.
-  not_convex,       ///< H is not positive definite to working precision: no minimum, or not one.
-  iteration_limit,  ///< The steps are used up; x may violate constraints.
+  infeasible,       ///< No point satisfies all constraints; x satisfies those added so far.
+  not_convex,       ///< H is not positive definite to working precision: no unique minimum.
+  iteration_limit,  ///< The limit of steps is reached; x may violate constraints.
   not_finite,       ///< NaN or infinity in the data.
 };
 
@@ -63,11 +64,12 @@ enum class QuadraticStatus {
   return "unknown";
 }
 
-/// Dual active-set method: starts at the unconstrained minimum and adds violated constraints one by
-/// one, dropping those whose multiplier would turn negative.
+/// Dual active-set method. It starts at the unconstrained minimum and adds violated constraints one
+/// by one. It removes constraints whose multiplier would become negative.
 ///
-/// Constraints count in units of their length in the metric of H⁻¹ and are met to a few roundings
-/// of the terms they add up, so a problem may be scaled by any power without changing its answer.
+/// Constraints are measured in units of their length in the metric of H⁻¹. They are satisfied to a
+/// few roundings of their terms, so that a scaling of the problem by any power does not change its
+/// answer.
 /// ```
 /// carom::cli::QuadraticProgram<double> program;
 /// program.prepare(n, equalities, inequalities);   // cold
@@ -77,7 +79,7 @@ enum class QuadraticStatus {
 template <RealScalar Scalar>
 class QuadraticProgram {
  public:
-  /// Grows memory. Cold: allocates beyond the largest sizes so far.
+  /// Allocates memory. Cold: allocates only for sizes larger than all before.
   void prepare(Index variables, Index equalities, Index inequalities) {
     factor_.grow(variables, variables);
     j_.grow(variables, variables);
@@ -93,7 +95,7 @@ class QuadraticProgram {
     if (is_active_.size() < constraints) is_active_.resize(constraints);
   }
 
-  /// @param x  out: the minimum, or what the status says.
+  /// @param x  written: the minimum, or the point described by the status.
   /// @note  Real-time safe once prepared for these sizes: no allocation, no exception, at most
   ///        10 (n + m) steps of n² multiply-adds and m n for the search.
   template <typename Vector>
@@ -156,7 +158,7 @@ class QuadraticProgram {
            p.inequality_offsets.allFinite();
   }
 
-  /// aᵢᵀx + bᵢ and its rounding, which includes that of the largest x on the way.
+  /// aᵢᵀx + bᵢ and its rounding error, including that of the largest x of all iterates.
   template <typename Vector>
   [[nodiscard]] Scalar value(Index i, const Vector& x) const noexcept {
     const Scalar* const a = normal(i);
@@ -177,7 +179,7 @@ class QuadraticProgram {
     const Index n = size();
     factor_ = problem_->hessian;
     if (!factor_cholesky(factor_.data(), n, n)) return false;
-    for (Index k = 0; k < n; ++k) {  // a pivot that is a rounding of its diagonal
+    for (Index k = 0; k < n; ++k) {  // a pivot that is only a rounding of its diagonal
       const Scalar pivot = factor_(k, k);
       if (!(pivot * pivot > 4 * Scalar(n) * rounding * problem_->hessian(k, k))) return false;
     }
@@ -195,7 +197,7 @@ class QuadraticProgram {
     return x.allFinite();
   }
 
-  /// The inequality violated most, in units of its length; −1 when all are met.
+  /// The inequality with the largest violation, in units of its length; −1 if all are satisfied.
   template <typename Vector>
   [[nodiscard]] Index most_violated(const Vector& x) const noexcept {
     Index worst = -1;
@@ -214,7 +216,7 @@ class QuadraticProgram {
     return worst;
   }
 
-  /// d = Jᵀa/|a|; whether it leaves the span of the active normals.
+  /// d = Jᵀa/|a|. Returns whether it is outside the span of the active normals.
   [[nodiscard]] bool independent(Index i) noexcept {
     const Index n = size();
     if (!(lengths_(i) > Scalar(0))) return false;
@@ -224,8 +226,8 @@ class QuadraticProgram {
     return outside > Scalar(64 + 8 * n) * rounding;
   }
 
-  /// Brings x to the surface of constraint i and drops others where it must. Sign −1 reverses an
-  /// equality.
+  /// Moves x to the surface of constraint i and removes other constraints where necessary. Sign −1
+  /// reverses an equality.
   template <typename Vector>
   [[nodiscard]] QuadraticStatus enforce(Index i, Scalar sign, Vector& x) noexcept {
     const Index n = size(), limit = 10 * (n + lengths_.size()) + 10;
@@ -260,7 +262,7 @@ class QuadraticProgram {
     return QuadraticStatus::iteration_limit;
   }
 
-  /// z, the step in x, and the change of the active multipliers per unit of the new one.
+  /// z, the step in x, and the change of the active multipliers per unit of the new multiplier.
   void write_directions() noexcept {
     const Index n = size(), q = active_count_;
     z_.noalias() = j_.rightCols(n - q) * d_.tail(n - q);
@@ -271,7 +273,8 @@ class QuadraticProgram {
     }
   }
 
-  /// How far the active multipliers of inequalities stay ≥ 0, and which one limits it.
+  /// The longest step for which the active multipliers of inequalities stay ≥ 0, and the constraint
+  /// that limits it.
   [[nodiscard]] Scalar longest_dual_step(Index& drop) const noexcept {
     Scalar longest = std::numeric_limits<Scalar>::infinity();
     for (Index k = 0; k < active_count_; ++k) {
@@ -285,7 +288,7 @@ class QuadraticProgram {
     return longest;
   }
 
-  /// Turns columns a, a + 1 of J so that (x, y) becomes (length, 0).
+  /// Rotates columns a, a + 1 of J such that (x, y) becomes (length, 0).
   void rotate(Scalar& x, Scalar& y, Index a, Scalar& cosine, Scalar& sine) noexcept {
     const Scalar length = std::hypot(x, y);
     cosine = length > Scalar(0) ? x / length : Scalar(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `carom simulate`: a mechanical system in time, impacts included.
+// `carom simulate`: a mechanical system in time, including impacts.
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The systems that `carom simulate` knows, read from their parameters.
+// The systems of `carom simulate`, read from their parameters.
 #include "cli/simulated_systems.hpp"
 
 #include <cmath>
@@ -28,7 +28,7 @@ Vector vector_of(const Numbers& numbers) {
   return Eigen::Map<const Vector>(numbers.data(), Index(numbers.size()));
 }
 
-/// Total momentum along each of the axes that coordinates run through in turn.
+/// Total momentum along each of the axes; the coordinates run through the axes in turn.
 auto total_momentum(Index axes) {
   return [axes](const MechanicalState<double>& state) {
     Vector sum = Vector::Zero(axes);
@@ -154,7 +154,7 @@ SimulationRun read_kepler(Parameters& given) {
     refuse(given.place("eccentricity"), "a number in [0, 1)",
            describe(given.field("eccentricity")));
   given.end();
-  // From the nearest point of an orbit with half axis 1.
+  // Starts at the nearest point of an orbit with half axis 1.
   Scene scene{AnySystem(examples::KeplerOrbit()), Eigen::Vector2d(1 - e, 0),
               Eigen::Vector2d(0, std::sqrt((1 + e) / (1 - e)))};
   scene.kept = [](const MechanicalState<double>& state) {
@@ -207,7 +207,7 @@ SimulationRun read_trex(Parameters& given) {
   const examples::TrexReflections reflections{
       order == "tail_first" ? examples::TrexOrder::tail_first : examples::TrexOrder::foot_first};
   scene.law = [reflections](double restitution) { return AnyImpactLaw(restitution, reflections); };
-  scene.kept = [](const MechanicalState<double>& state) {  // nothing pushes along the ground
+  scene.kept = [](const MechanicalState<double>& state) {  // no force acts along the ground
     const auto push = state.momentum.head<2>();
     return std::pair(Vector(push.head<1>()), push.cwiseAbs().sum());
   };

@@ -22,24 +22,24 @@
 
 namespace carom::cli {
 
-/// A system, where it starts, and what it keeps.
+/// A system, its initial state, and its conserved quantities.
 struct Scene {
   AnySystem system;
   VectorX<double> q, velocity;
-  /// Momentum kept by a symmetry, and its size for the relative error; none if empty.
+  /// Momentum conserved by a symmetry, and its size for the relative error; none if empty.
   std::function<std::pair<VectorX<double>, double>(const MechanicalState<double>&)> kept = {};
-  bool lossless = true;     ///< Whether nothing but impacts takes energy.
+  bool lossless = true;     ///< Whether only impacts reduce the energy.
   double impact_share = 1;  ///< R of the system's own impacts, on top of the plan's [-], in [0, 1].
-  /// Each impact turns the system into its mirror image; it is shown as seen from outside.
+  /// Each impact changes the system to its mirror image; the output is in the outer frame.
   bool mirrored = false;
-  int first_side = 1;  ///< ±1: the sign with which a mirrored system is shown at the start.
+  int first_side = 1;  ///< ±1: the sign of a mirrored system at the start of the output.
   /// Which contact reflects first.
   std::function<AnyImpactLaw(double restitution)> law = [](double restitution) {
     return AnyImpactLaw(restitution, MostInfeasibleTogether<double>());
   };
 };
 
-/// Watches a number that should stay: its largest distance from where it was first seen.
+/// Records a number that should be constant: its largest distance from its first value.
 struct Drift {
   VectorX<double> first;
   double largest = 0, size = 0;
@@ -52,8 +52,8 @@ struct Drift {
   [[nodiscard]] double relative() const { return size > 0 ? largest / size : 0; }
 };
 
-/// Lines of "time, q, momentum, energy, event" in a file; the event names the contacts that closed
-/// in the step.
+/// Lines of "time, q, momentum, energy, event" in a file. The event is the list of contacts that
+/// closed in the step.
 class CsvRows {
  public:
   /// @param path  empty: nothing is written.
@@ -80,7 +80,7 @@ class CsvRows {
     }
     file_ << '\n';
   }
-  /// Closes the file; throws BadInput where not all of it could be written.
+  /// Closes the file. Throws BadInput if not all of it could be written.
   void close() {
     if (path_.empty()) return;
     file_.close();
@@ -109,7 +109,7 @@ class Simulation {
         state_{0, scene.q, scene.velocity},
         side_(scene.first_side),
         rows_(plan.csv, scene.q.size()) {
-    // The stepper's make_state() would refuse a momentum that is not finite. Here it stops the
+    // The stepper's make_state() would reject a momentum that is not finite. Here it stops the
     // first step, so that the run is still reported.
     LegendreMap<AnySystem> legendre;
     legendre.prepare(scene.system);
@@ -146,7 +146,7 @@ class Simulation {
     options.event_limit = options.recorded_events = plan.event_limit;
     return options;
   }
-  /// The state as seen from outside.
+  /// The state in the outer frame.
   [[nodiscard]] MechanicalState<double> shown() const {
     return {state_.time, side_ * state_.q, side_ * state_.momentum};
   }
@@ -187,7 +187,7 @@ class Simulation {
   double side_;
   CsvRows rows_;
   Drift energy_, momentum_;
-  bool watched_ = true;  ///< Whether the plan's watch wants to see more.
+  bool watched_ = true;  ///< Whether the plan's watch function wants more calls.
   SimulationAnswer answer_;
 };
 

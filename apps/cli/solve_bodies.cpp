@@ -10,13 +10,13 @@
 namespace carom::cli {
 namespace {
 
-/// What --solver asks ContactSolver for. Its name for the interior point is `newton`, whose start
-/// on bodies is ContactSolver's own choice.
+/// The options of ContactSolver for --solver. Its name for the interior point is `newton`;
+/// ContactSolver itself chooses the start on bodies.
 ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid) {
   ContactSolverOptions<double> settings;
   settings.law = friction_law(options);
   settings.tolerance = options.tolerance;
-  // Under the convex law SapSolver alone proves a bound; for all else the method is automatic.
+  // Under the convex law only SapSolver proves a bound. For all other laws the method is automatic.
   const bool proven = settings.law == FrictionLaw::convex && !rigid;
   if (options.solver == "sap" && proven) {
     settings.method = ContactMethod::sap;
@@ -25,7 +25,7 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
   return settings;
 }
 
-/// Solves by a method on bodies. @return whether that has a proven bound.
+/// Solves by a method on bodies. @return whether the method has a proven bound.
 bool solve_on_bodies(const files::TextProblem& given, const SolveOptions& options, ThreadPool& pool,
                      ContactAnswer& answer) {
   ContactSolver<double> solver(settings_of(options, given.problem.rigid_count() > 0));

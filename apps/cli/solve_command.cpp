@@ -53,7 +53,7 @@ ContactAnswer solve_dual_form(const files::FrictionProblem& given, const SolveOp
   return answer;
 }
 
-/// Reads a problem in a format recognised by its content, and solves it.
+/// Reads a problem in a format detected from its content, and solves it.
 ContactAnswer solve_file(const SolveOptions& options) {
   const std::string bytes = files::read_file(options.file);
   try {
@@ -105,7 +105,7 @@ std::string format_json(const ContactAnswer& a) {
   return document.dump() + "\n";
 }
 
-/// The impulse and velocity of each contact, as many as fit a screen.
+/// The impulse and velocity of each contact, as many as fit on a screen.
 std::string format_contacts(const ContactAnswer& answer) {
   constexpr Index most = 24;
   const Index shown = std::min(answer.contact_count, most);
@@ -167,7 +167,7 @@ int run_solve(const SolveOptions& options) {
   ContactAnswer answer;
   try {
     answer = solve_file(options);
-  } catch (const std::length_error&) {  // a request no allocator can meet
+  } catch (const std::length_error&) {  // a request that no allocator can satisfy
     throw std::bad_alloc();
   }
   print(options.json ? format_json(answer) : format_readable(answer));

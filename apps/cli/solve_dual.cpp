@@ -17,8 +17,8 @@ namespace {
 
 using files::BadInput;
 
-/// Calls visit(type) with the type of the method of steps in impulses that the options name.
-/// @return  whether they name one.
+/// Calls visit(type) with the type of the method in impulses that the options name.
+/// @return  whether they name such a method.
 template <typename Visit>
 bool visit_method(const SolveOptions& options, const Visit& visit) {
   if (options.solver == "gauss_seidel") {

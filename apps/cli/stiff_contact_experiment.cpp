@@ -25,12 +25,12 @@ using examples::ViscoelasticScene;
 using Body = FreeBody<double>;
 using BodyState = FreeBodyState<double>;
 
-/// A way to advance a body in contact, and how its curve looks.
+/// A method to advance a body in contact, and the style of its curve.
 struct Rival {
   enum Kind { spring, wandering, stepper } kind;
   SpringIntegrator integrator;
   SlipLaw law;        ///< of the library's stepper
-  AnchorLaw anchors;  ///< of wandering anchors
+  AnchorLaw anchors;  ///< for wandering anchors
   const char* style;
   const char* name;
 };
@@ -56,7 +56,7 @@ constexpr Rival rivals[] = {
 constexpr const Rival& ours = rivals[6];
 constexpr Rival midpoint = by_springs(SpringIntegrator::midpoint, "", "");
 
-/// State after a time; not a number where a solver failed.
+/// State after a time; NaN if a solver failed.
 BodyState run(const Rival& rival, const ViscoelasticScene& scene, double duration, int steps) {
   BodyState state = scene.state;
   const double dt = duration / steps;
@@ -75,13 +75,13 @@ BodyState run(const Rival& rival, const ViscoelasticScene& scene, double duratio
   return state;
 }
 
-/// A box, for how long, and what the finest steps of other code make of it.
+/// A box, a duration, and the reference result of other code with the finest steps.
 struct Trial {
   ViscoelasticScene scene;
   double duration;
   BodyState exact;
 
-  /// @param finest  steps per ms of what it is compared with.
+  /// @param finest  steps per ms of the reference.
   Trial(BoxScene kind, double time, int finest)
       : scene(examples::make_viscoelastic_box(kind)),
         duration(time),
@@ -160,7 +160,7 @@ Panel make_swing_panel() {
           plot.str()};
 }
 
-/// Error of x of a mass that sticks, after some steps [m].
+/// Error of x of a sticking mass after some steps [m].
 double stick_error(SpringIntegrator method, double dt, int steps) {
   SlidingMass mass;
   mass.pull = 2;

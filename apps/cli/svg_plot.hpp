@@ -20,13 +20,13 @@ struct PlotPoint {
 ///
 /// Colors are CSS classes, which the page defines for light and dark: `s1`, `s2`, `s3` for series,
 /// `grid`, `frame`, `tick`, `name` for the axes. Everything is drawn in data coordinates and in the
-/// order of the calls; a point with a place that is not finite is left out.
+/// order of the calls. A point with a coordinate that is not finite is omitted.
 class SvgPlot {
  public:
   struct Axis {
     std::string label;
     Range range;
-    std::vector<Tick> ticks;  ///< Made from the range when empty.
+    std::vector<Tick> ticks;  ///< Computed from the range if empty.
   };
 
   SvgPlot(std::string title, Axis x, Axis y, double height = 300)
@@ -54,7 +54,7 @@ class SvgPlot {
              number(to_x(from.x)) + "\" y1=\"" + number(to_y(from.y)) + "\" x2=\"" +
              number(to_x(to.x)) + "\" y2=\"" + number(to_y(to.y)) + "\"/>\n";
   }
-  /// Writing at a point; anchor is `start`, `middle` or `end`.
+  /// Text at a point; anchor is `start`, `middle` or `end`.
   void note(PlotPoint at, const std::string& text, const char* anchor = "start",
             const std::string& style = "note") {
     if (!has_place(at)) return;
@@ -132,15 +132,15 @@ class SvgPlot {
   std::string body_;
 };
 
-/// One bar of a chart: its name, its length, what to write at its end.
+/// One bar of a chart: its name, its length, the text at its end.
 struct Bar {
   std::string name;
   double value;
   std::string label;
 };
 
-/// Horizontal bars from zero to `largest`, as SVG text; of a value that is not finite there is the
-/// name alone.
+/// Horizontal bars from zero to `largest`, as SVG text. For a value that is not finite, only the
+/// name is shown.
 [[nodiscard]] std::string make_bar_chart(const std::string& title, const std::vector<Bar>& bars,
                                          double largest, const std::string& style);
 

@@ -8,7 +8,7 @@
 
 namespace carom::cli {
 
-/// Characters a terminal shows for UTF-8 text.
+/// Count of characters that a terminal shows for UTF-8 text.
 [[nodiscard]] inline std::size_t shown_width(const std::string& text) noexcept {
   std::size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;

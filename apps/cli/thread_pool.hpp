@@ -17,12 +17,12 @@
 
 namespace carom::cli {
 
-/// An executor for the solvers on threads that wait between calls. The thread that calls works too,
-/// so that a task may itself call the pool.
+/// An executor for the solvers on threads that wait between calls. The calling thread works too, so
+/// that a task may itself call the pool.
 class ThreadPool {
  public:
-  /// @param threads  that work on a call, with the one that calls, ≥ 1. Throws BadInput where the
-  ///                 machine does not give as many.
+  /// @param threads  count of threads that work on a call, including the calling one, ≥ 1. Throws
+  ///                 BadInput if the machine cannot start as many.
   explicit ThreadPool(int threads) {
     try {
       for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { wait_for_jobs(); });
@@ -57,8 +57,8 @@ class ThreadPool {
     Index count = 0;
     void* task = nullptr;
     void (*call)(void*, Index) = nullptr;
-    std::atomic<Index> next{0};  ///< task that nobody has begun
-    int workers = 0;             ///< that are in it, without the caller
+    std::atomic<Index> next{0};  ///< next task that no thread has started
+    int workers = 0;             ///< count of workers in the job, without the caller
     Job* older = nullptr;
 
     void work() {
@@ -81,7 +81,7 @@ class ThreadPool {
     left_job_.wait(lock, [&] { return job.workers == 0; });
   }
 
-  /// The newest job that has a task left.
+  /// The newest job with a remaining task.
   [[nodiscard]] Job* find_job() const {
     Job* job = newest_;
     while (job != nullptr && job->next >= job->count) job = job->older;

@@ -13,9 +13,9 @@
 namespace carom::cli {
 namespace {
 
-constexpr double least = 1e-17;  ///< Where the axis of the picture begins.
+constexpr double least = 1e-17;  ///< Start of the axis of the picture.
 
-/// Two copies of a robot from the drop on, which resolve impacts in opposite order.
+/// Two copies of a robot from the drop on. They resolve impacts in opposite order.
 struct Pair {
   examples::TrexStance stance;
   std::vector<examples::TrexSample> samples;
@@ -34,7 +34,7 @@ examples::TrexStance make_optimum() {
   return stance;
 }
 
-/// A number of both copies over time, of three stances.
+/// A number of both copies over time, for three stances.
 Panel make_difference_panel(const std::string& title, const std::string& label,
                             double examples::TrexSample::*number,
                             const std::vector<const Pair*>& pairs) {
@@ -58,7 +58,7 @@ Panel make_difference_panel(const std::string& title, const std::string& label,
           plot.str()};
 }
 
-/// What a robot looks like: two spheres, two legs, a tail.
+/// The shape of a robot: two spheres, two legs, a tail.
 class RobotShape {
  public:
   explicit RobotShape(const examples::TrexStance& stance)
@@ -106,7 +106,7 @@ Panel make_drop_panel(const std::string& title, const Pair& pair) {
   return {title, {{"s1", "line", "foot first"}, {"s2", "line", "tail first"}}, picture.str()};
 }
 
-/// ξ at the end of a step that ends just after the landing; what is wrong is not a number.
+/// ξ at the end of a step that ends just after the landing; NaN if there is a fault.
 double landing_indeterminacy(const examples::TrexStance& stance) {
   examples::TrexDropOptions options;
   options.time_step = std::sqrt(2 * options.drop / earth_gravity) / 20 * (1 + 1e-9);

@@ -97,7 +97,7 @@ StepAnswer solve_step(const Data& data, const std::string& method) {
   return answer;
 }
 
-/// A contact's region in the words of the program.
+/// The region of a contact in the words of the program.
 const char* mode_of(ConeRegion region) {
   return region == ConeRegion::separate ? "open" : to_string(region);
 }

@@ -19,15 +19,15 @@ namespace {
 using examples::BrickWall, files::format_rounded, examples::make_brick_wall, examples::RigidBlock,
     examples::RigidWorld;
 
-/// A wall of bricks that stands, and what its solver does about it.
+/// A standing wall of bricks, and the results of its solver.
 struct StandingWall {
   RigidWorld world;
   std::size_t brick_count, contact_count;
   double weight = 0;                 ///< [N]
   double carried = 0;                ///< by the ground in the last step [N]
   double fastest = 0, sunk = 0;      ///< at the end [m/s, m]
-  double worst = 0;                  ///< natural map error of all steps
-  std::vector<double> milliseconds;  ///< of each step's solve
+  double worst = 0;                  ///< largest natural map error of all steps
+  std::vector<double> milliseconds;  ///< solve time of each step
 
   StandingWall(const BrickWall& wall, int steps) : world(make_brick_wall(wall)) {
     brick_count = world.blocks.size();
@@ -46,7 +46,7 @@ struct StandingWall {
     }
   }
 
-  /// What is on top of each brick, relative to the heaviest load.
+  /// The load on each brick, relative to the largest load.
   [[nodiscard]] std::vector<double> loads() const {
     std::vector<double> loads(brick_count, 0);
     const auto touches = world.find_touches(world.blocks);

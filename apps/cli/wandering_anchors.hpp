@@ -18,7 +18,7 @@
 
 namespace carom::cli {
 
-/// Which law moves the anchors of slipping contacts.
+/// The law that moves the anchors of slipping contacts.
 enum class AnchorLaw : std::uint8_t {
   coulomb,          ///< Coulomb's law: anchors stay on the surface.
   convex,           ///< The associated law.
@@ -26,9 +26,9 @@ enum class AnchorLaw : std::uint8_t {
   printed_program,  ///< The same with the column that the document prints.
 };
 
-/// Stiff contact whose anchors go wherever the slip law sends them, along the normal too:
-/// p₀ ← p₀ + t w, the procedure of the quadratic program's source. Under laws that let anchors
-/// rise, a pushed body climbs. Contacts are made and broken at the ends of steps.
+/// Stiff contact whose anchors move with the full slip velocity, also along the normal: p₀ ← p₀ + t
+/// w, the procedure of the quadratic program's source. Under laws in which anchors rise, a pushed
+/// body climbs. Contacts are made and broken at the ends of steps.
 /// @cite  hammoud2022exponential, eq. (55)–(72)
 template <ContactMechanism System>
 class WanderingAnchors {
@@ -71,7 +71,7 @@ class WanderingAnchors {
     return solved;
   }
 
-  /// Of the last step's active contacts [N].
+  /// Forces of the last step's active contacts [N].
   [[nodiscard]] const VectorX<double>& force() const noexcept { return force_; }
 
  private:
@@ -110,7 +110,7 @@ class WanderingAnchors {
   }
 
   /// A step under the document's program: the library's averages without cones, then the program's
-  /// forces and the motion that follows from them.
+  /// forces and the resulting motion.
   bool solve_program() {
     bool solved = step_.solve(data_, SlipLaw::stick).converged();
     force_ = step_.average_force();
@@ -137,8 +137,8 @@ class WanderingAnchors {
     return solved && velocity_.allFinite() && displacement_.allFinite();
   }
 
-  /// Second average of a contact whose anchor moves: zero where it opens, else on its cone along
-  /// the first average.
+  /// Second average of a contact whose anchor moves: zero if it opens, otherwise on its cone in the
+  /// direction of the first average.
   void place_second(Index i, double friction, VectorX<double>& force2) const {
     if (slip_.segment<3>(3 * i).isZero(0)) return;
     const auto first = force_.segment<3>(3 * i);
@@ -170,8 +170,8 @@ class WanderingAnchors {
   DocumentProgram<double> program_;
 };
 
-/// How fast a pulled mass climbs on stiff springs where anchors slide along the polar of a cone of
-/// slope μ instead of along the plane: ż = μ ẋ, so that z̈ = μ (F/m − μ g)/(1 + μ²) [m/s²].
+/// Acceleration of a climbing, pulled mass on stiff springs if anchors slide along the polar of a
+/// cone of slope μ instead of along the plane: ż = μ ẋ, so that z̈ = μ (F/m − μ g)/(1 + μ²) [m/s²].
 [[nodiscard]] inline double climb_acceleration(const examples::SlidingMass& mass, double slope) {
   return slope * (mass.pull / mass.mass - slope * mass.gravity) / (1 + slope * slope);
 }

@@ -8,7 +8,7 @@
 
 namespace carom::distributed {
 
-/// What carom_heap_distributed is asked for.
+/// The options of carom_heap_distributed.
 struct HeapArguments {
   Index bodies = 0;
   Index layers = examples::PileShape{}.layers;
@@ -18,7 +18,7 @@ struct HeapArguments {
   bool json = false;
   std::string checkpoint;  ///< path; empty for none
 
-  /// Lets a command line set them.
+  /// Adds them to a command line.
   void add_options(CLI::App& app) {
     constexpr Index most = 1'000'000'000'000;
     app.add_option("--bodies", bodies, "Bodies of the heap, >= 1")

@@ -56,7 +56,7 @@ struct Rows {
   hsize_t first, count, width;
 };
 
-/// Moves rows between a set and memory: H5Dwrite, or H5Dread.
+/// Copies rows between a set and memory: H5Dwrite, or H5Dread.
 template <typename Move>
 bool move_rows(hid_t set, const Rows& rows, const Move& move) {
   if (rows.count == 0) return true;
@@ -69,7 +69,7 @@ bool move_rows(hid_t set, const Rows& rows, const Move& move) {
          move(here.id(), there.id()) >= 0;
 }
 
-/// The file as rank 0 writes it.
+/// The file that rank 0 writes.
 class Writer {
  public:
   Writer(const std::string& path, hsize_t total)
@@ -108,7 +108,7 @@ class Writer {
   Handle file_, bodies_, numbers_;
 };
 
-/// Takes the state of a rank on rank 0.
+/// Receives the state of a rank on rank 0.
 HeapState receive(MPI_Comm communicator, int from) {
   HeapState state;
   std::int64_t count = 0;
@@ -128,7 +128,7 @@ void send(MPI_Comm communicator, const HeapState& state) {
   MPI_Send(state.numbers.data(), int(state.numbers.size()), MPI_DOUBLE, 0, 2, communicator);
 }
 
-/// Puts a file in its place once it is on the disk.
+/// Renames a file to its final name after it is written to the disk.
 bool put_in_place(const std::string& from, const std::string& to) {
   const int file = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
   const bool kept = file >= 0 && ::fsync(file) == 0;

@@ -12,18 +12,18 @@
 
 namespace carom::distributed {
 
-/// What decides the run that a checkpoint is of; a run goes on only from one of its own.
+/// The parameters that identify the run of a checkpoint. A run continues only from one of its own.
 struct HeapParameters {
   std::int64_t bodies = 0, layers = 0;
   std::int64_t shape = 0;  ///< examples::PileBodies
   std::int64_t law = 0;    ///< FrictionLaw
   std::int64_t rigid = 0;
 
-  /// What is another in a file than here, or nothing.
+  /// The first parameter that differs between a file and this run; empty if there is none.
   [[nodiscard]] Fault difference(const std::string& file, const HeapParameters& wanted) const;
 };
 
-/// The state of bodies, by their numbers: velocity and displacement, six numbers each.
+/// The state of bodies, by their indices: velocity and displacement, six numbers each.
 struct HeapState {
   static constexpr int width = 12;
 
@@ -33,9 +33,9 @@ struct HeapState {
 
 /// The state of a heap in an HDF5 file, written by any number of ranks and read by any other.
 ///
-/// The file has the attributes of HeapParameters and `step`, the last step that was solved, and the
-/// sets `body`, N numbers, and `state`, N × 12, in the order of the ranks that wrote it. It is
-/// written beside its place and then renamed, so that it is complete whenever a process is killed.
+/// The file has the attributes of HeapParameters and `step`, the last solved step. It has the sets
+/// `body`, N numbers, and `state`, N × 12, in the order of the ranks that wrote it. It is written
+/// under another name and then renamed, so that it is always complete, also if a process is killed.
 class HeapCheckpoint {
  public:
   explicit HeapCheckpoint(std::string path) : path_(std::move(path)) {}
@@ -43,17 +43,17 @@ class HeapCheckpoint {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool exists() const;
 
-  /// Writes the own bodies of all ranks, one rank after the other, by rank 0. Every rank calls it;
-  /// where the file cannot be written all throw std::invalid_argument.
+  /// Writes the own bodies of all ranks, one rank after the other, by rank 0. All ranks call it. If
+  /// the file cannot be written, all throw std::invalid_argument.
   void write(MPI_Comm communicator, const HeapParameters& parameters, std::int64_t step,
              const HeapState& own) const;
 
-  /// Reads what a rank wants, in pieces, on this rank alone. Throws std::invalid_argument where the
-  /// file is not a checkpoint of the run, or holds numbers that are not finite.
-  /// @param wants  whether a body's numbers are looked at.
-  /// @param take   take(body, numbers) is called for every such body, with HeapState::width
-  /// numbers.
-  /// @return  the last step that was solved.
+  /// Reads the numbers that a rank wants, in pieces, on this rank only. Throws
+  /// std::invalid_argument if the file is not a checkpoint of the run, or contains numbers that are
+  /// not finite.
+  /// @param wants  whether the numbers of a body are wanted.
+  /// @param take   take(body, numbers) is called for each such body, with HeapState::width numbers.
+  /// @return  the last solved step.
   std::int64_t read(const HeapParameters& parameters,
                     const std::function<bool(std::int64_t)>& wants,
                     const std::function<void(std::int64_t, const double*)>& take) const;

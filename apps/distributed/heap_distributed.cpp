@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a heap on all ranks, each its own part, solves it and steps it in time.
+// Makes a heap on all ranks (each rank its own part), solves it and advances it in time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -19,10 +19,10 @@ using carom::Index;
 using carom::distributed::HeapArguments;
 using carom::distributed::HeapRun;
 
-/// What the program prints; the same on all ranks but for the memory, which rank 0 has.
+/// The output of the program. It is the same on all ranks except the memory, which rank 0 has.
 struct Answer {
   long long bodies = 0, contacts = 0, cut_contacts = 0, exchanged_bytes = 0;
-  int first_step = 0;  ///< of this run; others were in the checkpoint
+  int first_step = 0;  ///< of this run; earlier steps were in the checkpoint
   double make_seconds = 0;
   std::vector<double> seconds, residual, imbalance;
   std::vector<long long> iterations, linear_iterations, exchanges, sums;
@@ -39,20 +39,20 @@ std::vector<long long> gather(long long number) {
   return all;
 }
 
-/// Refuses a heap that the memory of any node cannot hold, on all ranks and before it is made.
+/// Rejects a heap that is too large for the memory of a node, on all ranks and before it is made.
 void check_memory(const carom::examples::PileShape& shape) {
   int rank_count = 1, here = 1;
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_size(PETSC_COMM_WORLD, &rank_count);
   MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &here);
-  // Above all that heaps of 400 to 20,000 bodies took on 1 to 64 ranks: MPI and PETSc, and by
-  // contact the problem, the solver and the ghosts.
+  // Above all measured memory of heaps of 400 to 20,000 bodies on 1 to 64 ranks: MPI and PETSc, and
+  // per contact the problem, the solver and the ghosts.
   constexpr double rank_bytes = 6e7, contact_bytes = 3000;
   const double contacts = carom::examples::expected_contacts(shape);
   const double needed = here * (rank_bytes + contact_bytes * contacts / rank_count);
   const double available = carom::cli::available_memory();
-  MPI_Barrier(node);  // none has begun to take memory when the last one looks
+  MPI_Barrier(node);  // no rank allocates before the last one has read the free memory
   MPI_Comm_free(&node);
   carom::Fault fault;
   if (needed > available) {
@@ -64,7 +64,7 @@ void check_memory(const carom::examples::PileShape& shape) {
   carom::reject_together(PETSC_COMM_WORLD, fault);
 }
 
-/// Whether there is a checkpoint, as rank 0 sees it.
+/// Whether there is a checkpoint, according to rank 0.
 bool exists_for_all(const carom::distributed::HeapCheckpoint& checkpoint) {
   int exists = checkpoint.exists() ? 1 : 0;
   MPI_Bcast(&exists, 1, MPI_INT, 0, PETSC_COMM_WORLD);
@@ -95,10 +95,11 @@ Answer run(const HeapArguments& arguments) {
   for (int step = answer.first_step;
        step < arguments.steps && answer.status == carom::SolveStatus::converged; ++step) {
     if (step > 0) {
-      constexpr double most = 1.1;  // where the slowest rank makes the others wait a tenth
+      constexpr double most = 1.1;  // the slowest rank makes the others wait a tenth
       if (heap.imbalance() > most && !moved) {
         heap.migrate();
-        moved = true;  // not again: contacts stay as they are, and so does what cuts can balance
+        // not again: contacts do not change, and so the possible balance does not change
+        moved = true;
       }
       heap.advance();
     }
@@ -172,7 +173,8 @@ int main(int argc, char** argv) {
     if (rank == 0) std::fprintf(stderr, "carom_heap_distributed: %s\n", text.c_str());
     exit_code = 2;
   };
-  // What is wrong is the same on all ranks: arguments are, and problems are refused together.
+  // Faults are the same on all ranks: the arguments are equal, and problems are rejected by all
+  // ranks together.
   try {
     app.parse(argc, argv);
     const Answer answer = run(arguments);

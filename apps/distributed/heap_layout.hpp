@@ -10,31 +10,31 @@
 
 namespace carom::distributed {
 
-/// Which rank has which part of a heap: strips along y, side by side in x, each cut into pieces
-/// along y, with about as much work in each piece. Every rank computes the same from the shape
-/// alone, in memory for the bodies along an edge.
+/// The assignment of the parts of a heap to ranks: strips in x, each divided into pieces along y,
+/// with about the same work in each piece. Each rank computes the same layout from the shape only,
+/// in memory proportional to the bodies along an edge.
 class HeapLayout {
  public:
-  /// Cuts by the number of bodies.
+  /// Divides by the count of bodies.
   HeapLayout(const examples::PileShape& shape, int rank_count)
       : HeapLayout(shape, rank_count, [](Index, Index) { return 1.0; }) {}
-  /// Cuts anew, once it is known how much work the bodies of each rank are.
-  /// @param before     the layout by which they are placed.
-  /// @param densities  per rank, its work by body, > 0.
+  /// Divides again after the work of the bodies of each rank is known.
+  /// @param before     the layout of the current assignment.
+  /// @param densities  per rank: work per body, > 0.
   HeapLayout(const examples::PileShape& shape, const HeapLayout& before,
              const std::vector<double>& densities)
       : HeapLayout(shape, int(densities.size()), [&](Index x, Index y) {
           return densities[std::size_t(before.owner_of_cell({x, y}))];
         }) {}
 
-  /// The rank that has the body at a place [m].
+  /// The rank of the body at a position [m].
   [[nodiscard]] int owner(const Vector3<double>& place) const {
     return owner_of_cell(cell_of(place));
   }
-  /// Whether a body at a place is on a rank or may touch a body of it.
+  /// Whether a body at a position belongs to a rank or may touch one of its bodies.
   [[nodiscard]] bool is_near(const Vector3<double>& place, int rank) const {
     const auto [x, y] = cell_of(place);
-    constexpr Index reach = 2;  // bodies that touch are so many cells apart at most
+    constexpr Index reach = 2;  // bodies in contact are at most this many cells apart
     const std::size_t s =
         std::size_t(std::upper_bound(first_ranks_.begin(), first_ranks_.end(), Index(rank)) -
                     first_ranks_.begin()) -
@@ -60,7 +60,7 @@ class HeapLayout {
     const auto cells = std::size_t(2 * side + shape.layers);
     std::vector<double> across(cells, 0);
     for_each(shape, [&](Index x, Index y) { across[std::size_t(x)] += weight(x, y); });
-    std::vector<Index> ranks{0};  // per strip, its first rank
+    std::vector<Index> ranks{0};  // per strip: its first rank
     for (int s = 1; s <= strips; ++s) ranks.push_back(Index(rank_count) * s / strips);
     x_ends_ = cut(across, ranks);
     first_ranks_.assign(ranks.begin(), ranks.end());
@@ -94,8 +94,8 @@ class HeapLayout {
       }
     }
   }
-  /// Cuts cells into stretches whose counts are as the differences of shares.
-  /// @return  per stretch, the cell behind its last one.
+  /// Divides cells into ranges whose counts are proportional to the differences of shares.
+  /// @return  per range: the cell after its last one.
   static std::vector<Index> cut(const std::vector<double>& counts,
                                 const std::vector<Index>& shares) {
     double total = 0, seen = 0;
@@ -113,7 +113,7 @@ class HeapLayout {
   }
 
   double cell_;                     ///< [m]
-  std::vector<Index> first_ranks_;  ///< per strip; one more at the end
+  std::vector<Index> first_ranks_;  ///< per strip; one additional number at the end
   std::vector<Index> x_ends_;       ///< per strip, in cells
   std::vector<std::vector<Index>> y_ends_;
 };

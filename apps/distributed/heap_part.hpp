@@ -13,8 +13,8 @@
 
 namespace carom::distributed {
 
-/// Makes a rank's part of a heap: the very bodies and contacts of examples::make_pile, by their
-/// numbers, of which none but this rank's and their neighbours are kept.
+/// Makes a rank's part of a heap: exactly the bodies and contacts of examples::make_pile, by their
+/// indices. Only this rank's bodies and their neighbours are stored.
 class HeapPart {
  public:
   using Momentum = SquareMatrix<double, 6>;
@@ -40,7 +40,7 @@ class HeapPart {
     walk();
   }
 
-  // --- what a PileWalk tells ---
+  // --- callbacks of PileWalk ---
 
   void add_body(const Vector3<double>& place, const Momentum& momentum, const Numbers& /*velocity*/,
                 const Numbers& free_velocity) {
@@ -91,8 +91,8 @@ class HeapPart {
   Index count_ = 0;
   bool is_near_ = false, contacts_too_ = false;
   std::unordered_map<Index, Index> places_;  ///< of own bodies and ghosts in the problem
-  std::unordered_map<Index, Body> near_;     ///< of others that may become ghosts
-  std::map<Index, bool> used_;               ///< of those that do
+  std::unordered_map<Index, Body> near_;     ///< other bodies, which may become ghosts
+  std::map<Index, bool> used_;               ///< those that become ghosts
 };
 
 }  // namespace carom::distributed

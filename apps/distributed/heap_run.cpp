@@ -3,7 +3,7 @@
 
 #include "carom/adapters/petsc_certificate.hpp"
 
-// The solvers are compiled here, beside the program itself.
+// The solvers are compiled here, separately from the program.
 namespace carom::distributed {
 
 SolveReport<double> HeapRun::solve() {

@@ -25,12 +25,13 @@ struct HeapLaw {
   double factor_work_limit = PetscSapOptions().factor_work_limit;
 };
 
-/// A heap on all ranks that moves in steps of time. The velocities follow the contact solver, the
-/// gaps of the contacts follow the velocities. Points and normals stay where they are, and so does
-/// the list of contacts, which is right as long as bodies move by much less than their size.
+/// A heap on all ranks that moves in time steps. The velocities are the answers of the contact
+/// solver; the gaps of the contacts are integrated from the velocities. Points, normals and the
+/// list of contacts do not change, which is correct as long as bodies move by much less than their
+/// size.
 class HeapRun {
  public:
-  /// Every rank calls it, and makes its own part.
+  /// All ranks call it, and each makes its own part.
   HeapRun(MPI_Comm communicator, const examples::PileShape& shape, const HeapLaw& law)
       : shape_(shape),
         law_(law),
@@ -45,12 +46,12 @@ class HeapRun {
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] const PetscCounts& counts() const noexcept { return solver_.counts(); }
 
-  /// Solves the step. The first one begins at rest, those that follow at the answer before.
+  /// Solves the step. The first step starts at rest, each later step from the answer before.
   SolveReport<double> solve();
-  /// Residual of the answer, computed anew [-]: the balance of momenta of compliant contact under
+  /// Residual of the answer, computed again [-]: the momentum balance of compliant contact under
   /// the convex law, the natural map of other laws.
   [[nodiscard]] double residual() const;
-  /// Goes on to the next step: its free velocities and gaps.
+  /// Advances to the next step: its free velocities and gaps.
   void advance() {
     ContactProblem<double>& local = problem_.local();
     displacement_ += shape_.time_step * velocity_;
@@ -70,7 +71,7 @@ class HeapRun {
     local.set_free_velocity({free.data(), std::size_t(free.size())});
   }
 
-  /// Contacts that move bodies of this rank.
+  /// Count of contacts that move bodies of this rank.
   [[nodiscard]] Index contact_count() const noexcept {
     Index count = 0;
     for (Index i = 0; i < problem_.local().block_count(); ++i) {
@@ -78,8 +79,7 @@ class HeapRun {
     }
     return count;
   }
-  /// The work of the rank that has most, its contacts, relative to the mean [-]. Every rank calls
-  /// it.
+  /// The largest work of a rank, in contacts, relative to the mean [-]. All ranks call it.
   [[nodiscard]] double imbalance() const {
     const auto own = double(contact_count());
     double most = own, sum = own;
@@ -87,13 +87,13 @@ class HeapRun {
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, problem_.communicator());
     return sum > 0 ? most * rank_count(problem_.communicator()) / sum : 1;
   }
-  /// Moves bodies between ranks so that each has about as many contacts. To be called between the
-  /// answer of a step and advance(). Every rank calls it.
+  /// Moves bodies between ranks such that each has about the same count of contacts. Call it
+  /// between the answer of a step and advance(). All ranks call it.
   void migrate() {
     const double own = double(contact_count()) / double(std::max<Index>(problem_.own_count(), 1));
     std::vector<double> densities(std::size_t(rank_count(problem_.communicator())));
     MPI_Allgather(&own, 1, MPI_DOUBLE, densities.data(), 1, MPI_DOUBLE, problem_.communicator());
-    const double least = 1e-3;  // of a rank without contacts, so that weights are positive
+    const double least = 1e-3;  // for a rank without contacts, so that weights are positive
     for (double& density : densities) density = std::max(density, least);
     const HeapLayout next(shape_, layout_, densities);
     std::vector<std::vector<carom::detail::Word>> bodies(densities.size());
@@ -101,7 +101,7 @@ class HeapRun {
       auto& list = bodies[std::size_t(next.owner(examples::pile_place(shape_, problem_.id(b))))];
       list.push_back(problem_.id(b));
       for (const VectorX<double>* numbers : {&velocity_, &displacement_}) {
-        for (int k = 0; k < 6; ++k) {  // words carry the bits of numbers
+        for (int k = 0; k < 6; ++k) {  // words contain the bits of numbers
           list.push_back(std::bit_cast<carom::detail::Word>((*numbers)(6 * b + k)));
         }
       }
@@ -126,7 +126,7 @@ class HeapRun {
     exchange.update_ghosts(displacement_.data());
   }
 
-  /// Keeps the answer of a step in a file. Every rank calls it.
+  /// Writes the answer of a step to a file. All ranks call it.
   void write(const HeapCheckpoint& file, int step) const {
     HeapState state;
     for (Index b = 0; b < problem_.own_count(); ++b) {
@@ -137,8 +137,8 @@ class HeapRun {
     }
     file.write(problem_.communicator(), parameters(), step, state);
   }
-  /// Takes the answer of a step from a file, by any number of ranks. Every rank calls it; where one
-  /// is refused all throw std::invalid_argument.
+  /// Reads the answer of a step from a file, with any count of ranks. All ranks call it. If one
+  /// rank rejects the file, all throw std::invalid_argument.
   /// @return  the step.
   int read(const HeapCheckpoint& file) {
     std::unordered_map<PetscContactProblem::Id, Index> places;
@@ -169,7 +169,7 @@ class HeapRun {
     MPI_Comm_size(communicator, &count);
     return count;
   }
-  /// Makes this rank's part of the heap, as it is before the first step.
+  /// Makes this rank's part of the heap before the first step.
   void make_part() {
     problem_.reset(shape_.time_step);
     int rank = 0;
@@ -201,7 +201,7 @@ class HeapRun {
   PetscContactProblem problem_;
   HeapLayout layout_;
   VectorX<double> velocity_, displacement_;  ///< of own bodies and ghosts
-  std::vector<double> first_biases_;         ///< v̂ₙ of the contacts as the heap is made
+  std::vector<double> first_biases_;         ///< v̂ₙ of the contacts in the new heap
   PetscContactSolver solver_;
 };
 

@@ -13,8 +13,9 @@
 
 namespace carom::distributed {
 
-/// Gives every body of a problem to a rank: those with contacts in breadth-first order along these,
-/// in stretches with about as many sides of contacts each; those without in turn.
+/// Assigns each body of a problem to a rank. Bodies with contacts are in breadth-first order,
+/// divided into ranges with about the same count of contact sides. Bodies without contacts are
+/// assigned in turn.
 [[nodiscard]] inline std::vector<int> choose_owners(const ContactProblem<double>& problem,
                                                     int rank_count) {
   ContactGraph graph;
@@ -36,12 +37,12 @@ namespace carom::distributed {
   return owner;
 }
 
-/// What a rank has of a problem that every process has the whole of: for tests, and to show how a
-/// part is made. Programs for large problems make each part where it belongs.
+/// A rank's part of a problem that each process has completely: for tests, and as an example of how
+/// to make a part. Programs for large problems make each part on its own rank.
 class ProblemPart {
  public:
-  /// Every rank calls it.
-  /// @param owner  of every body, a rank.
+  /// All ranks call it.
+  /// @param owner  rank of each body.
   ProblemPart(MPI_Comm communicator, const ContactProblem<double>& whole,
               const std::vector<int>& owner)
       : problem_(communicator, whole.time_step()), whole_(&whole) {
@@ -51,10 +52,10 @@ class ProblemPart {
   }
 
   [[nodiscard]] PetscContactProblem& problem() noexcept { return problem_; }
-  /// The whole problem's numbers of the part's blocks.
+  /// Indices in the whole problem of the part's blocks.
   [[nodiscard]] const std::vector<Index>& blocks() const noexcept { return blocks_; }
 
-  /// The part of a velocity of the whole, own bodies and ghosts.
+  /// The part of a velocity of the whole problem: own bodies and ghosts.
   [[nodiscard]] VectorX<double> cut(const VectorX<double>& velocity) const {
     VectorX<double> result(problem_.local().velocity_count());
     for_each(problem_.local().body_count(), [&](Index here, Index there, Index size) {
@@ -62,7 +63,8 @@ class ProblemPart {
     });
     return result;
   }
-  /// The velocity of the whole from all ranks' parts, on all ranks. Every rank calls it.
+  /// The velocity of the whole problem from the parts of all ranks, on all ranks. All ranks call
+  /// it.
   [[nodiscard]] VectorX<double> join(const VectorX<double>& part) const {
     VectorX<double> result = VectorX<double>::Zero(whole_->velocity_count());
     for_each(problem_.own_count(), [&](Index here, Index there, Index size) {
@@ -73,7 +75,8 @@ class ProblemPart {
     return result;
   }
 
-  /// The rows of the whole from all ranks' parts, impulses say, on all ranks. Every rank calls it.
+  /// The rows of the whole problem, for example impulses, from the parts of all ranks, on all
+  /// ranks. All ranks call it.
   [[nodiscard]] VectorX<double> join_rows(const VectorX<double>& part) const {
     VectorX<double> result = VectorX<double>::Zero(whole_->impulse_count());
     for (Index i = 0; i < Index(blocks_.size()); ++i) {

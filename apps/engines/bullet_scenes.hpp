@@ -10,7 +10,8 @@
 
 namespace carom::examples {
 
-/// Material of a body: Bullet multiplies the two bodies' numbers. Partners of 1 leave these.
+/// Material of a body. Bullet multiplies the numbers of the two bodies. A partner with 1 does not
+/// change them.
 struct BulletMaterial {
   double friction = 0.5;
   double restitution = 0;
@@ -23,7 +24,7 @@ struct BulletMaterial {
   return btTransform(btQuaternion::getIdentity(), triple(x, y, z));
 }
 
-/// A Bullet world that owns what is in it, under any constraint solver.
+/// A Bullet world that owns its objects, with any constraint solver.
 class BulletScene {
  public:
   /// @param gravity  along −z [m/s²].
@@ -90,7 +91,7 @@ class BulletScene {
     for (int i = 0; i < steps; ++i) step(time_step);
   }
 
-  /// Kinetic energy of all bodies that move by forces [J].
+  /// Kinetic energy of all dynamic bodies [J].
   [[nodiscard]] double kinetic_energy() const {
     double sum = 0;
     for (const auto& body : bodies_) {
@@ -128,7 +129,7 @@ class BulletScene {
     return deepest;
   }
 
-  /// Largest speed with which a gap closes beyond zero [m/s]: the error in the law of contacts.
+  /// Largest speed at which a gap closes below zero [m/s]: the error in the law of contacts.
   [[nodiscard]] double closing_speed(double time_step) {
     double fastest = 0;
     for_each_point([&](const btPersistentManifold& manifold, const btManifoldPoint& point) {
@@ -156,7 +157,7 @@ class BulletScene {
   std::vector<std::unique_ptr<btTypedConstraint>> joints_;
 };
 
-/// A slope: falls by `angle` towards `heading`, both [rad].
+/// A slope: it descends by `angle` towards `heading`, both [rad].
 [[nodiscard]] inline btTransform slope_frame(double angle, double heading) {
   const btQuaternion turn(btVector3(0, 0, 1), btScalar(heading));
   const btQuaternion tilt(btVector3(0, 1, 0), btScalar(angle));
@@ -181,7 +182,7 @@ inline void add_cradle(BulletScene& scene, int count) {
   }
 }
 
-/// Cubes of 1 m upon each other; masses grow from `least` to `most` in equal ratios, upwards.
+/// Stacked cubes of 1 m; masses grow from `least` to `most` in equal ratios, upwards.
 inline void add_stack(BulletScene& scene, int count, double least, double most) {
   scene.add_ground();
   const double ratio = count > 1 ? std::pow(most / least, 1.0 / (count - 1)) : 1;
@@ -190,8 +191,8 @@ inline void add_stack(BulletScene& scene, int count, double least, double most) 
   }
 }
 
-/// A cube of 0.1 m between two plates that press() pushes together along x; they move along x
-/// alone, without weight. Bodies: plate, plate, cube.
+/// A cube of 0.1 m between two plates that press() pushes together along x. The plates move only
+/// along x, without weight. Bodies: plate, plate, cube.
 inline void add_pinch(BulletScene& scene, double friction) {
   for (const int side : {-1, 1}) {
     btRigidBody& plate =
@@ -202,7 +203,7 @@ inline void add_pinch(BulletScene& scene, double friction) {
   }
   scene.add_box(triple(0.05, 0.05, 0.05), 0.5, at_point(0, 0, 0), {.friction = friction});
 }
-/// Presses with `force` [N] from each side for one step; Bullet forgets forces after it.
+/// Presses with `force` [N] from each side for one step; Bullet clears forces after a step.
 inline void press(BulletScene& scene, double force) {
   scene.body(0).applyCentralForce({btScalar(force), 0, 0});
   scene.body(1).applyCentralForce({btScalar(-force), 0, 0});
@@ -241,8 +242,8 @@ inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
   }
 }
 
-/// A wall of cubes, each above a joint of the row below, which is one longer: 8 contact points per
-/// cube but in the lowest row.
+/// A wall of cubes, each above a joint of the row below, which has one cube more: 8 contact points
+/// per cube except in the lowest row.
 inline void add_wall(BulletScene& scene, int boxes) {
   scene.add_ground();
   int length = int(std::ceil((std::sqrt(8.0 * boxes + 1) - 1) / 2)), row = 0, place = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Question: what changes in a Bullet world when carom solves it?
 //
-// The same scenes run under Bullet's own solver at 10 and 50 iterations, and under carom: rigid
-// contact and Coulomb's law (exact), the same with the time that Bullet's 10 and 50 iterations take
-// as its deadline, stiff springs and Coulomb's law, stiff springs and the convex law, under which
-// what slides separates. Exit status 1 where the exact solver misses a closed form.
+// The same scenes run with Bullet's own solver at 10 and 50 iterations, and with carom: rigid
+// contact and Coulomb's law (exact); the same with the time of Bullet's 10 and 50 iterations as its
+// deadline; stiff springs and Coulomb's law; stiff springs and the convex law, under which sliding
+// contacts separate. Exit status 1 if the exact solver differs from a closed form.
 //   carom_engines_bullet_side_by_side [bodies in the pile, 40] [boxes in the wall, 55]
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double gravity = 9.81, pi = 3.14159265358979323846;
 
-/// How long a solver works.
+/// The time of a solver.
 struct Watch {
   double seconds = 0;
   int calls = 0;
@@ -40,7 +40,7 @@ double now(void* /*context*/) noexcept {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-/// A solver whose calls are timed, with a deadline where it takes one.
+/// A solver whose calls are timed, with a deadline if the solver accepts one.
 template <typename Solver>
 class Timed : public Solver {
  public:
@@ -67,12 +67,12 @@ constexpr std::array<const char*, 7> contenders = {
     "Bullet, 10", "Bullet, 50", "exact", "in 10's time", "in 50's time", "springs", "convex"};
 constexpr std::size_t most_iterations = 1, exact = 2, hurried = 3, springs = 5;
 
-/// Mean seconds of a call in the present scene, contender by contender.
+/// Mean seconds of a call in the current scene, for each solver.
 std::array<double, contenders.size()> mean_seconds{};
 
-/// A scene under one of the contenders.
+/// A scene with one of the solvers.
 struct Run {
-  /// @param tolerance  of ours.
+  /// @param tolerance  of carom.
   explicit Run(std::size_t which, double weight = gravity, double tolerance = 1e-9)
       : contender(which) {
     if (contender < exact) {
@@ -100,7 +100,7 @@ struct Run {
   ~Run() { mean_seconds[contender] = watch.mean(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
-  /// Forgets the time so far.
+  /// Resets the measured time.
   void begin_to_measure() { watch.seconds = watch.calls = 0; }
 
   std::size_t contender;
@@ -108,11 +108,11 @@ struct Run {
   std::unique_ptr<BulletScene> scene;
 };
 
-/// A line of the table: one number per contender; that of the exact solver has a bound.
+/// A line of the table: one number per solver; that of the exact solver has a bound.
 struct Line {
   std::string what;
   std::array<double, contenders.size()> numbers{};
-  double bound = -1;  ///< of |number| of the exact one; negative: nothing is claimed
+  double bound = -1;  ///< of |number| of the exact one; negative: no requirement
 };
 
 class Table {
@@ -130,7 +130,7 @@ class Table {
     std::fflush(stdout);
     right_ = right_ && held;
   }
-  /// Adds a line of the times that the scene measured last took.
+  /// Adds a line with the times of the last measured scene.
   void add_time(const std::string& scene) {
     Line line{scene + ": time in the solver [ms/step]", {}};
     for (std::size_t c = 0; c < contenders.size(); ++c) line.numbers[c] = mean_seconds[c] * 1e3;
@@ -142,7 +142,7 @@ class Table {
   bool right_ = true;
 };
 
-/// Speed after 2 s on a slope of 30 degrees, μ = 0.5, relative to 2 g (sin a − μ cos a), less 1.
+/// Speed after 2 s on a slope of 30 degrees, μ = 0.5, relative to 2 g (sin a − μ cos a), minus 1.
 void slope(Table& table) {
   const double angle = pi / 6, expected = 2 * gravity * (std::sin(angle) - 0.5 * std::cos(angle));
   for (const int heading : {0, 15, 30, 45, 60, 75, 90}) {
@@ -159,7 +159,7 @@ void slope(Table& table) {
   table.add_time("block on a slope");
 }
 
-/// A cube launched over the ground at 4 m/s, askew: its speed after 0.5 s, and how far it rose.
+/// A cube launched over the ground at 4 m/s, diagonally: its speed after 0.5 s, and its rise.
 void launched_cube(Table& table) {
   Line speed{"launched cube: speed error [m/s]", {}, 1e-4};
   Line rise{"launched cube: highest rise [m]", {}, 1e-5};
@@ -181,7 +181,7 @@ void launched_cube(Table& table) {
   table.add_time("launched cube");
 }
 
-/// Balls in a row: the last one leaves alone, with all the energy.
+/// Balls in a row: only the last one moves away, with all the energy.
 void cradle(Table& table) {
   for (const int count : {3, 5}) {
     const std::string name = "cradle of " + std::to_string(count);
@@ -225,7 +225,7 @@ void stack(Table& table) {
   table.add_time("stack, 1 : 1000");
 }
 
-/// A cube between two plates that need just less, then just more friction than there is.
+/// A cube between two plates that need slightly less, then slightly more friction than available.
 void pinch(Table& table) {
   const double weight = 0.5 * gravity, mu = 0.5;
   for (const double margin : {1.02, 0.9}) {
@@ -263,7 +263,7 @@ std::vector<btVector3> places(BulletScene& scene) {
   return all;
 }
 
-/// Steps of 1/60 s; the largest closing speed met.
+/// Steps of 1/60 s; returns the largest closing speed.
 double run_watching_gaps(BulletScene& scene, int steps) {
   double fastest = 0;
   for (int i = 0; i < steps; ++i) {
@@ -273,8 +273,8 @@ double run_watching_gaps(BulletScene& scene, int steps) {
   return fastest;
 }
 
-/// Mixed bodies that fell into a bin under Bullet's own solver, then lie there under each of the
-/// contenders, a second and a half: how still they are in the last third.
+/// Mixed bodies that fell into a bin with Bullet's own solver, then rest there with each of the
+/// solvers for a second and a half: their remaining motion in the last third.
 void pile(Table& table, int count) {
   const int side = count > 300 ? 20 : 5;
   const std::string name = std::to_string(count) + " mixed bodies";
@@ -309,7 +309,7 @@ void pile(Table& table, int count) {
   table.add_time(name);
 }
 
-/// A wall of boxes at rest: what a step costs.
+/// A wall of boxes at rest: the cost of a step.
 void wall(Table& table, int boxes) {
   const std::string name = std::to_string(boxes) + " boxes in a wall";
   Line contacts{name + ": contact points"};

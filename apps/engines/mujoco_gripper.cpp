@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A capsule of 45 g between two pads that press with 12 N, μ = 0.7: friction could hold 38 times
-// its weight. How fast does it creep down? MuJoCo by cone, solver and impratio, then the same model
-// stepped by carom. Exit status: non-zero unless carom's creep is below 1e-6 um/s.
+// its weight. The program measures how fast it creeps down: in MuJoCo by cone, solver and impratio,
+// then in the same model stepped by carom. Exit status: non-zero unless carom's creep is below 1e-6
+// um/s.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -19,7 +20,7 @@ using carom::examples::MujocoScene;
 constexpr int settling = 500, watched = 1000;  // steps of 2 ms
 constexpr double micrometre = 1e-6;
 
-/// Creep in um/s by any way to step.
+/// Creep in um/s with any step function.
 template <typename Step>
 double creep(const carom::examples::MujocoModel& model, const Step& step) {
   const auto data = carom::examples::make_mujoco(model);
@@ -46,7 +47,7 @@ bool run() {
         const auto model = carom::examples::load_mujoco(gripper_text(scene));
         const double theirs = creep(model, [](mjModel* m, mjData* d) { mj_step(m, d); });
         std::printf("%-10s %8g %-8s %12.3f", cone, impratio, solver, theirs);
-        // What carom does depends on none of these but the cone's rows and Rₙ.
+        // carom depends only on the rows of the cone and Rₙ.
         if (impratio == 10 && solver == std::string("Newton")) {
           bool answered = true;
           for (const MujocoLaw law : {MujocoLaw::coulomb, MujocoLaw::soft_coulomb}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A humanoid that falls and a pile that settles, stepped in MuJoCo by carom. First under MuJoCo's
-// own law: how far is qacc from that of MuJoCo's Newton solver at every instant, and how long do
-// both take? Then under Coulomb's law exactly. Exit status: non-zero where an answer is missing,
-// where qacc differs by more than MuJoCo is accurate, or where Coulomb's contacts overlap by 5 mm.
+// own law: the difference of qacc from that of MuJoCo's Newton solver at each instant, and the
+// times of both. Then under Coulomb's exact law. Exit status: non-zero if an answer is missing, if
+// qacc differs by more than MuJoCo's accuracy, or if Coulomb's contacts overlap by 5 mm.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,7 +20,7 @@ using carom::MujocoLaw, carom::MujocoOutcome, carom::MujocoStepper, carom::Mujoc
 using carom::examples::humanoid_text, carom::examples::MujocoScene, carom::examples::pile_text;
 using Eigen::VectorXd;
 
-/// Microseconds that a task takes.
+/// Time of a task in microseconds.
 template <typename Task>
 double time_of(const Task& task) {
   const auto start = std::chrono::steady_clock::now();
@@ -42,7 +42,7 @@ struct Series {
   [[nodiscard]] double mean() const { return count > 0 ? sum / count : 0; }
 };
 
-/// Under MuJoCo's law: the same instants to both solvers.
+/// Under MuJoCo's law: both solvers solve the same instants.
 bool compare(const char* name, const std::string& text, int steps) {
   const auto model = carom::examples::load_mujoco(text);
   const auto ours = carom::examples::make_mujoco(model);
@@ -81,7 +81,7 @@ bool run_exact(const char* name, const std::string& text, int steps) {
   MujocoStepper stepper({.correction = 0.1});
   Series time, residual, depth, iterations;
   bool answered = true;
-  int rough = 0;  // steps whose best answer is above the residual asked for
+  int rough = 0;  // steps whose best answer is above the wanted residual
   for (int i = 0; i < steps && answered; ++i) {
     MujocoOutcome outcome;
     time.see(time_of([&] { outcome = stepper.step(model.get(), data.get()); }));
@@ -93,8 +93,8 @@ bool run_exact(const char* name, const std::string& text, int steps) {
   }
   std::printf("%-24s %10.1e %5d %13.4f %7.1f %9.0f %9.0f\n", name, residual.worst, rough,
               depth.worst * 1e3, iterations.mean(), time.mean(), time.worst);
-  // A pile is chaotic: runs whose first body lay 0 to 7e-12 m higher overlapped by 2.4 to 5.8 mm at
-  // most, with residuals up to 4e-7.
+  // A pile is chaotic: runs whose first body was 0 to 7e-12 m higher had largest overlaps of 2.4 to
+  // 5.8 mm, with residuals up to 4e-7.
   constexpr double deepest = 1e-2;  // [m]
   return answered && 100 * rough <= steps && residual.worst <= 1e-3 && depth.worst < deepest;
 }

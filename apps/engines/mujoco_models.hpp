@@ -10,7 +10,7 @@
 #include <string>
 
 /// @file
-/// Models for MuJoCo that its demonstrations and tests share, as text of MuJoCo's own format.
+/// Models for MuJoCo that its demonstrations and tests share, as text in MuJoCo's own format.
 namespace carom::examples {
 
 struct MujocoRelease {
@@ -20,7 +20,8 @@ struct MujocoRelease {
 using MujocoModel = std::unique_ptr<mjModel, MujocoRelease>;
 using MujocoData = std::unique_ptr<mjData, MujocoRelease>;
 
-/// Puts a text where MuJoCo looks for files. MuJoCo 2 makes room for it, later versions copy it.
+/// Adds a text to MuJoCo's virtual files. MuJoCo 2 needs reserved memory for it, later versions
+/// copy it.
 template <typename Files>
 void add_file(Files& files, const char* name, const std::string& text) {
   if constexpr (requires { files.filedata; }) {
@@ -31,7 +32,7 @@ void add_file(Files& files, const char* name, const std::string& text) {
   }
 }
 
-/// Throws std::runtime_error with MuJoCo's message where the text is no model.
+/// Throws std::runtime_error with MuJoCo's message if the text is not a model.
 inline MujocoModel load_mujoco(const std::string& text) {
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
@@ -48,11 +49,11 @@ inline MujocoData make_mujoco(const MujocoModel& model) {
   return data;
 }
 
-/// Where MuJoCo's Newton solver ends at a tolerance of 1e-15, relative to the answer: version 4
-/// stops a little earlier with elliptic cones.
+/// Accuracy of MuJoCo's Newton solver at a tolerance of 1e-15, relative to the answer: version 4
+/// stops slightly earlier with elliptic cones.
 inline constexpr double mujoco_accuracy = mjVERSION_HEADER < 300 ? 1e-9 : 1e-7;
 
-/// Iterations of MuJoCo's last solve; of the island that took most, where it has islands.
+/// Iterations of MuJoCo's last solve; with islands, those of the island with the most iterations.
 template <typename Data>
 [[nodiscard]] int count_iterations(const Data& data) {
   if constexpr (requires { data.solver_iter; }) {
@@ -62,7 +63,7 @@ template <typename Data>
   }
 }
 
-/// What the models below have in common.
+/// The common settings of the models below.
 struct MujocoScene {
   std::string cone = "elliptic";  ///< "elliptic" or "pyramidal".
   int condim = 3;                 ///< 1, 3, 4 or 6.
@@ -83,8 +84,9 @@ inline std::string mujoco_head(const MujocoScene& scene, const std::string& fric
          std::to_string(scene.condim) + "\" friction=\"" + friction + "\"/></default><worldbody>";
 }
 
-/// Two pads of 100 g on damped slides press a level capsule of 45 g, r = 4 mm, with 12 N each: the
-/// grip of MuJoCo's issue 3328. Friction μ = 0.7; each pad's centre starts at its face's touch.
+/// Two pads of 100 g on damped slides press a horizontal capsule of 45 g, r = 4 mm, with 12 N each:
+/// the grip of MuJoCo's issue 3328. Friction μ = 0.7. The centre of each pad starts where its face
+/// touches the capsule.
 inline std::string gripper_text(const MujocoScene& scene) {
   std::string text = mujoco_head(scene, "0.7 0.005 0.0001");
   for (const int side : {-1, 1}) {
@@ -100,14 +102,14 @@ inline std::string gripper_text(const MujocoScene& scene) {
          "<motor joint=\"right\"/></actuator></mujoco>";
 }
 
-/// A block of 2 kg on a plane, μ = 0.5; the slope is gravity's, see tilt().
+/// A block of 2 kg on a plane, μ = 0.5; the slope is made by gravity, see tilt().
 inline std::string slope_text(const MujocoScene& scene) {
   return mujoco_head(scene, "0.5 0.005 0.0001") +
          "<geom type=\"plane\" size=\"30 30 1\"/><body pos=\"0 0 0.05\"><freejoint/>"
          "<geom type=\"box\" size=\"0.1 0.1 0.05\" mass=\"2\"/></body></worldbody></mujoco>";
 }
 
-/// Turns gravity: down a plane of that angle, in the direction of that heading [rad].
+/// Rotates gravity: down a plane of this angle, in the direction of this heading [rad].
 inline void tilt(mjModel& model, double angle, double heading) {
   const double along = 9.81 * std::sin(angle);
   model.opt.gravity[0] = along * std::cos(heading);
@@ -115,7 +117,7 @@ inline void tilt(mjModel& model, double angle, double heading) {
   model.opt.gravity[2] = -9.81 * std::cos(angle);
 }
 
-/// Spheres, capsules, boxes, ellipsoids and cylinders that fall on one another between four walls.
+/// Spheres, capsules, boxes, ellipsoids and cylinders that fall between four walls.
 inline std::string pile_text(const MujocoScene& scene, int count) {
   static constexpr std::array<const char*, 5> shapes{
       "sphere\" size=\"0.1", "capsule\" size=\"0.06 0.1", "box\" size=\"0.1 0.08 0.06",
@@ -161,9 +163,9 @@ inline std::string humanoid_limb(bool leg, int side) {
          "<geom type=\"sphere\" pos=\"0.02 0 -0.28\" size=\"0.045\"/></body></body>";
 }
 
-/// A humanoid of capsules with 21 hinges: limits, dry friction and armature in every joint; two
-/// tendons with limits tie hips to knees. It stands a little above the floor, bent by its springs,
-/// and falls.
+/// A humanoid of capsules with 21 hinges: limits, dry friction and armature in each joint; two
+/// tendons with limits connect hips and knees. It starts slightly above the floor, bent by its
+/// springs, and falls.
 inline std::string humanoid_text(const MujocoScene& scene) {
   std::string text = mujoco_head(scene, "0.9 0.01 0.005");
   text.insert(text.find("</default>"),

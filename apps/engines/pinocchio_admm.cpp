@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One contact problem, two solvers: Pinocchio's ADMM on W = J A⁻¹ Jᵀ beside carom, for a humanoid
-// on two feet, one that is pushed, and a quadruped that slides. Both answers are judged by carom's
-// certify(); times are those of the solve alone, from no guess, W computed before for the ADMM.
-// Exit status: non-zero where carom misses its tolerance or the two disagree.
+// One contact problem, two solvers: Pinocchio's ADMM on W = J A⁻¹ Jᵀ and carom, for a humanoid on
+// two feet, one that is pushed, and a quadruped that slides. carom's certify() measures the error
+// of both answers. Times are those of the solve only, without a guess; W is computed before for the
+// ADMM. Exit status: non-zero if carom does not reach its tolerance or the two disagree.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,7 +22,7 @@ using carom::Index;
 using carom::examples::LeggedRobot, carom::examples::LeggedScene;
 using Eigen::VectorXd;
 
-/// The problem of one step in impulses, and carom's judgement of an answer.
+/// The problem of one step in impulses, and carom's certificate of an answer.
 struct Posed {
   explicit Posed(const carom::ContactProblem<double>& of) : problem(of) {
     carom::DelassusForm<double> form;
@@ -75,7 +75,7 @@ Answer median_of(const Posed& posed, const Solve& solve) {
   return answer;
 }
 
-/// The ADMM at a tolerance, its other settings being its defaults but for the count of iterations.
+/// The ADMM at a tolerance; its other settings are the defaults except the iteration limit.
 Answer by_admm(const LeggedScene& scene, const Posed& posed, double tolerance) {
   std::vector<pinocchio::PointContactConstraintModel> models;
   std::vector<pinocchio::PointContactConstraintData> datas;
@@ -119,7 +119,7 @@ bool compare(const char* name, LeggedScene& scene) {
     std::printf("  target %.0e  carom  %6d systems     error %8.1e  %9.1f us\n", target,
                 ours.iterations, ours.error, ours.microseconds);
     good = good && ours.error <= 1.01 * target;
-    // The loosest tolerance of the ADMM's whose answer is as good by the same measure.
+    // The largest tolerance of the ADMM whose answer is as accurate by the same measure.
     for (double tolerance = 1e-3; tolerance > 1e-15; tolerance /= 10) {
       const Answer theirs = by_admm(scene, posed, tolerance);
       if (theirs.error > target && tolerance > 1e-14) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-// A quadruped and a humanoid for Pinocchio, made of boxes, and how their servos make them stand,
-// walk in place and take a push.
+// A quadruped and a humanoid for Pinocchio, made of boxes, and servo targets with which they stand,
+// walk in place and resist a push.
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +16,12 @@
 
 namespace carom::examples {
 
-/// A robot on legs: its base is the first joint, all others are servos of one coordinate each.
+/// A legged robot: its base is the first joint, all others are servos with one coordinate each.
 struct LeggedRobot {
   pinocchio::Model model;
-  std::vector<pinocchio::FrameIndex> soles;  ///< frames where the feet touch the ground
-  VectorX<double> posture;                   ///< q while it stands, soles at z = 0
-  double stiffness = 0, damping = 0;         ///< of every servo [N·m/rad, N·m·s/rad]
+  std::vector<pinocchio::FrameIndex> soles;  ///< frames of the contact points of the feet
+  VectorX<double> posture;                   ///< q of the standing robot, soles at z = 0
+  double stiffness = 0, damping = 0;         ///< of each servo [N·m/rad, N·m·s/rad]
   double friction = 0.7;
 
   [[nodiscard]] double mass() const {
@@ -38,7 +38,7 @@ class RobotBuilder {
 
   explicit RobotBuilder(LeggedRobot& robot) : robot_(robot) {}
 
-  /// Adds a joint at a place in its parent's axes, and a box around `centre` in its own.
+  /// Adds a joint at a position in its parent's axes, and a box around `centre` in its own axes.
   template <typename Joint>
   pinocchio::JointIndex add(pinocchio::JointIndex parent, const Joint& joint, const Place& place) {
     const std::string name = "joint_" + std::to_string(robot_.model.njoints);
@@ -124,8 +124,8 @@ inline LeggedRobot make_humanoid() {
   return robot;
 }
 
-/// Servo targets of a quadruped that lifts one diagonal pair of feet, then the other, twice in a
-/// second; how far it bends the knees of those in the air.
+/// Servo targets of a quadruped that lifts one diagonal pair of feet, then the other, twice per
+/// second; `lift` is how far it bends the knees of the lifted legs.
 inline VectorX<double> quadruped_target(const LeggedRobot& robot, double time, double lift) {
   VectorX<double> target = robot.posture;
   const double phase = std::sin(4 * 3.14159265358979323846 * time);
@@ -138,15 +138,16 @@ inline VectorX<double> quadruped_target(const LeggedRobot& robot, double time, d
 }
 
 /// Servo targets of a humanoid that sways from one leg to the other, once in four seconds, and
-/// after two seconds lifts the foot that carries nothing.
+/// after two seconds lifts the foot without load.
 inline VectorX<double> humanoid_target(const LeggedRobot& robot, double time) {
   VectorX<double> target = robot.posture;
   const double phase = std::sin(3.14159265358979323846 * time / 2);
-  const double roll = -0.15 * std::min(time, 1.0) * phase;  // leaning legs move the pelvis aside
+  // inclined legs move the pelvis to the side
+  const double roll = -0.15 * std::min(time, 1.0) * phase;
   const double lift = 0.15 * std::clamp(time - 2, 0.0, 1.0);
   for (int leg = 0; leg < 2; ++leg) {
     const double idle = std::max(((leg == 0 ? -phase : phase) - 0.8) / 0.2, 0.0);
-    const double up = lift * idle * idle;  // the foot comes down without speed
+    const double up = lift * idle * idle;  // the foot lands with zero speed
     target.segment<6>(7 + 6 * leg) += Eigen::Vector<double, 6>{0, roll, -up, 2 * up, -up, -roll};
   }
   return target;
@@ -158,7 +159,7 @@ class LeggedScene {
   explicit LeggedScene(const LeggedRobot& of)
       : robot(of), data(robot.model), state{robot.posture, VectorX<double>::Zero(robot.model.nv)} {}
 
-  /// One step toward servo targets, with a force on the base's origin in the world's axes.
+  /// One step toward servo targets, with a force on the base's origin in world axes.
   SolveReport<double> step(const VectorX<double>& target, const Eigen::Vector3d& push, double dt) {
     const pinocchio::Model& model = robot.model;
     const Index servos = model.nv - 6;
@@ -173,7 +174,7 @@ class LeggedScene {
     effort.torque.head<3>() = data.oMi[1].rotation().transpose() * push;
     return stepper.step(model, data, state, effort, contacts, dt);
   }
-  /// Heights of the soles into the gaps of the contacts within 2 cm of the ground.
+  /// Writes the heights of the soles to the gaps of the contacts within 2 cm of the ground.
   void find_contacts() {
     pinocchio::forwardKinematics(robot.model, data, state.configuration);
     contacts.clear();
@@ -183,7 +184,7 @@ class LeggedScene {
       contacts.push_back({.frame = sole, .gap = height, .friction = robot.friction});
     }
   }
-  /// Where a frame is, at the configuration that data was last computed for.
+  /// Position of a frame at the configuration of the last update of data.
   [[nodiscard]] Eigen::Vector3d place_of(pinocchio::FrameIndex frame) const {
     const pinocchio::Frame& of = robot.model.frames[frame];
     return data.oMi[of.parentJoint].act(of.placement.translation());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A quadruped and a humanoid in Pinocchio, with carom's contacts: they stand, walk in place and are
-// pushed, after they have settled for two seconds. How far does a sole slide or sink, what do the
-// feet carry, how long does a step take? Exit status: non-zero where standing soles move, a robot
-// that walks is not carried by its feet, or a step is not solved.
+// A quadruped and a humanoid in Pinocchio, with carom's contacts. After two seconds at rest they
+// stand, walk in place and are pushed. The program measures how far a sole slides or sinks, the
+// load of the feet, and the time of a step. Exit status: non-zero if standing soles move, the feet
+// of a walking robot do not support it, or a step is not solved.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,9 +19,9 @@ using Eigen::Vector3d;
 
 constexpr double gravity = 9.81, dt = 0.002;
 
-/// What a motion did.
+/// Results of a motion.
 struct Motion {
-  double lowest = 0, highest = 0, slip = 0;  ///< soles [m], slip of those that stood
+  double lowest = 0, highest = 0, slip = 0;  ///< soles [m], slip of the standing ones
   double carried = 0, speed = 0;             ///< mean force / weight; base at the end [m/s]
   double mean = 0, worst = 0;                ///< time of a step [ms]
   bool solved = true;

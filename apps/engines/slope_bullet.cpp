@@ -10,7 +10,7 @@
 namespace carom::engines {
 
 // Here the ground is tilted and gravity is not. The ground is a box: on a btStaticPlaneShape Bullet
-// finds one point per step and keeps earlier ones, and neither solver's speed is right.
+// finds one point per step and reuses earlier ones, and the speed of both solvers is then wrong.
 double slide_in_bullet(const Slope& slope, Solver solver) {
   const btQuaternion turn(btVector3(0, 0, 1), btScalar(slope.heading));
   const btQuaternion tilt(btVector3(0, 1, 0), btScalar(slope.angle));

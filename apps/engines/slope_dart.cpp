@@ -17,7 +17,7 @@
 namespace carom::engines {
 namespace {
 
-/// Adds a box with its centre at a place.
+/// Adds a box with its centre at a position.
 template <typename Joint>
 dart::dynamics::BodyNode* add_box(dart::simulation::World& world, const std::string& name,
                                   const Eigen::Vector3d& size, double z) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// One scene in several engines: a block at rest on a plane, gravity tilted by an angle. Each
-/// engine is a unit of its own, compiled where the engine is installed.
+/// One scene in several engines: a block at rest on a plane, with gravity tilted by an angle. Each
+/// engine is a separate unit, compiled if the engine is installed.
 namespace carom::engines {
 
 struct Slope {
@@ -12,8 +12,8 @@ struct Slope {
 };
 
 enum class Solver {
-  own,    ///< the engine's own
-  carom,  ///< carom in its place
+  own,    ///< the engine's solver
+  carom,  ///< carom instead
 };
 
 constexpr double mass = 2, friction = 0.5, gravity = 9.81;  // kg, -, m/s²
@@ -25,9 +25,9 @@ constexpr int step_count = 1000;
 double slide_in_bullet(const Slope& slope, Solver solver);
 [[gnu::visibility("default")]] double slide_in_dart(const Slope& slope, Solver solver);
 double slide_in_mujoco(const Slope& slope, Solver solver);
-/// With MuJoCo's elliptic cones in the place of its pyramids.
+/// With MuJoCo's elliptic cones instead of its pyramids.
 double slide_in_mujoco_elliptic(const Slope& slope, Solver solver);
-/// By its own solver alone.
+/// With its own solver only.
 double slide_in_ode(const Slope& slope, Solver solver);
 
 }  // namespace carom::engines

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does it matter which way a slope points?
+// Question: does the result depend on the direction of a slope?
 //
-// A block lies on a slope of angle a, friction μ = 0.5. After t = 2 s its speed is t g (sin a − μ
-// cos a), or nothing where tan a ≤ μ, whichever way its edges and the engine's directions of
-// friction are turned against downhill. Engines that bound friction by direction make it depend on
-// that heading. Each runs with its own solver, and with carom in the place of it, which must be
-// right to 1e-4 m/s.
+// A block is on a slope of angle a, friction μ = 0.5. After t = 2 s its speed is t g (sin a − μ cos
+// a), or zero if tan a ≤ μ. It does not depend on the rotation of the block's edges and of the
+// engine's friction directions relative to downhill. Engines that bound friction by direction make
+// it depend on this heading. Each engine runs with its own solver, and with carom instead, whose
+// error must be below 1e-4 m/s.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -15,7 +15,7 @@
 namespace carom::engines {
 namespace {
 
-/// The scene as MuJoCo reads it.
+/// The scene in MuJoCo's format.
 /// @param cone  pyramidal or elliptic.
 std::string write_scene(const Slope& slope, const char* cone) {
   const double pull = gravity * std::sin(slope.angle), press = gravity * std::cos(slope.angle);

@@ -16,24 +16,24 @@
 
 namespace carom::ensemble {
 
-/// Solves the random steps of SingleStep side by side, those of a chunk with one law as one batch,
-/// and those that a batch has no answer to one at a time; counts the results in the same way, and
-/// how many were solved one at a time.
+/// Solves the random steps of SingleStep in batches: all steps of a chunk with one law are one
+/// batch. Steps without an answer from the batch are solved one at a time. The results are counted
+/// in the same way, and also the count of steps that were solved one at a time.
 ///
-/// What becomes of a problem follows from the problem alone, whatever else is in its batch.
+/// The result of a problem depends on the problem only, not on the rest of its batch.
 class BatchStep {
  public:
   static constexpr const char* name = "batch-step";
 
-  /// @param most_kept  problems at most that are kept at the same time, ≥ 1; each takes about 20
-  /// kB.
+  /// @param most_kept  largest count of problems in memory at the same time, ≥ 1; each needs about
+  ///                   20 kB.
   explicit BatchStep(std::uint64_t seed, std::uint64_t most_kept = 4096)
       : seed_(seed),
         most_kept_(most_kept),
         coulomb_({.tolerance = StepTally::tolerance}),
         convex_({.tolerance = StepTally::tolerance}) {}
 
-  /// That of StepTally, and a counter for each law of steps that were solved one at a time.
+  /// The layout of StepTally, and for each law a counter of steps that were solved one at a time.
   [[nodiscard]] static TallyLayout layout() {
     TallyLayout layout = StepTally::layout();
     const std::size_t all = layout.counters.size();
@@ -60,8 +60,8 @@ class BatchStep {
     }
   }
 
-  /// Solves such problems and calls see(index) after each has been written to step(), report(),
-  /// velocity() and impulse(), in order.
+  /// Solves such problems in order and calls see(index) after each result is written to step(),
+  /// report(), velocity() and impulse().
   template <typename Pause, typename See>
   void visit(std::uint64_t first, std::uint64_t end, const Pause& pause, const See& see) {
     if (steps_.size() < end - first) steps_.resize(end - first);
@@ -87,13 +87,13 @@ class BatchStep {
   [[nodiscard]] const StepReport& report() const noexcept { return report_; }
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
-  /// Whether the batch had no answer to the step, which was solved one at a time.
+  /// Whether the batch had no answer to the step, which was then solved one at a time.
   [[nodiscard]] bool alone() const noexcept { return alone_; }
 
  private:
   static constexpr std::size_t law_count = 3;
-  /// One rigid step in 50 takes longer, and is faster one at a time than with lanes that wait for
-  /// it. A limit from 50 to 150 makes no difference in time.
+  /// One rigid step in 50 needs more iterations. It is faster one at a time than in a batch whose
+  /// other lanes wait. Limits from 50 to 150 need the same time.
   static constexpr int iteration_limit = 80;
 
   void solve(StepLaw law, IslandBatch& batch) {

@@ -22,12 +22,12 @@ class EnsembleFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What decides the results: two runs may share chunks exactly when all of it is equal.
+/// The parameters that determine the results. Two runs may share chunks exactly if all are equal.
 struct RunParameters {
   std::string kind;
   std::uint64_t count = 0;  ///< problems, ≥ 1
   std::uint64_t seed = 0;
-  std::uint64_t chunk = 1;  ///< problems per chunk, ≥ 1; the last chunk may be shorter
+  std::uint64_t chunk = 1;  ///< count of problems per chunk, ≥ 1; the last chunk may be shorter
   std::string arithmetic;
 
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return (count - 1) / chunk + 1; }
@@ -37,7 +37,7 @@ struct RunParameters {
 /// Finished chunks and their tallies, as texts.
 using ChunkRecords = std::map<std::uint64_t, std::string>;
 
-/// The finished chunks of a run in a file: the checkpoint of a run, the result of a part of it.
+/// The finished chunks of a run in a file: the checkpoint of a run, or the result of a part of it.
 ///
 /// ```
 /// carom-ensemble 1
@@ -52,7 +52,7 @@ class CheckpointFile {
   explicit CheckpointFile(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Whether there is a file.
+  /// Whether the file exists.
   [[nodiscard]] bool exists() const { return ::access(path_.c_str(), F_OK) == 0; }
 
   void write(const RunParameters& parameters, const ChunkRecords& records) const {
@@ -109,7 +109,8 @@ class CheckpointFile {
     return {std::move(parameters), std::move(records)};
   }
 
-  /// Reads the chunks of a run with these parameters; throws EnsembleFault naming one that differs.
+  /// Reads the chunks of a run with these parameters. Throws EnsembleFault naming a parameter that
+  /// differs.
   [[nodiscard]] ChunkRecords read(const RunParameters& expected) const {
     auto [found, records] = read();
     require("kind", expected.kind, found.kind);
@@ -134,7 +135,7 @@ class CheckpointFile {
            std::to_string(p.seed) + "\nchunk-size " + std::to_string(p.chunk) + "\narithmetic " +
            p.arithmetic + '\n';
   }
-  /// FNV-1a.
+  /// The FNV-1a hash.
   [[nodiscard]] static std::uint64_t checksum(std::string_view text) noexcept {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char byte : text) {
@@ -155,7 +156,7 @@ class CheckpointFile {
     if (!good) refuse("expected a file that can be read, reading failed");
     return text;
   }
-  /// What follows `name` on the next line, which is taken off.
+  /// The text after `name` on the next line, which is removed from `rest`.
   [[nodiscard]] std::string field(std::string_view& rest, std::string_view name) const {
     const std::size_t end = rest.find('\n');
     std::string_view line = rest.substr(0, end);

@@ -18,12 +18,12 @@
 namespace carom::ensemble {
 
 /// Runs the problems of a chunk.
-/// @param pause  called now and then: after a problem, or a step of one.
+/// @param pause  called at times: after a problem, or a step of one.
 template <typename Pause>
 [[nodiscard]] std::string run_chunk(const RunParameters& run, std::uint64_t chunk,
                                     const Pause& pause) {
   const Kind& kind = *find_kind(run.kind);
-  // Every chunk starts with fresh solvers: nothing of another chunk can reach its results.
+  // Each chunk starts with new solvers: no other chunk can affect its results.
   const Worker worker = kind.make_worker(run.seed);
   Tally tally(kind.layout);
   const std::uint64_t first = chunk * run.chunk, end = std::min(run.count, first + run.chunk);
@@ -31,7 +31,7 @@ template <typename Pause>
   return tally_text(tally);
 }
 
-/// The record of rank 0: which chunks are left, which are done, and the checkpoint.
+/// The record of rank 0: the remaining chunks, the finished chunks, and the checkpoint.
 class Ledger {
  public:
   explicit Ledger(const Options& options)
@@ -39,7 +39,7 @@ class Ledger {
     if (!options.checkpoint.empty()) {
       file_.emplace(options.checkpoint);
       if (file_->exists()) records_ = file_->read(run_);
-      file_->write(run_, records_);  // fails early where it cannot write
+      file_->write(run_, records_);  // fails early if it cannot write
     }
     restored_ = records_.size();
     for (std::uint64_t c = options.part; c < run_.chunk_count(); c += options.parts) {
@@ -47,7 +47,7 @@ class Ledger {
     }
   }
 
-  /// The next chunk to do, if there is one left.
+  /// The next chunk, if there is one.
   [[nodiscard]] std::optional<std::uint64_t> take() {
     if (next_ == to_do_.size()) return std::nullopt;
     return to_do_[next_++];
@@ -63,7 +63,7 @@ class Ledger {
     written_ = std::chrono::steady_clock::now();
   }
   [[nodiscard]] const ChunkRecords& records() const noexcept { return records_; }
-  /// How many chunks the checkpoint had.
+  /// Count of chunks in the checkpoint.
   [[nodiscard]] std::size_t restored() const noexcept { return restored_; }
 
  private:
@@ -76,7 +76,8 @@ class Ledger {
   std::vector<std::uint64_t> to_do_;
 };
 
-/// What the other ranks do: ask rank 0 for a chunk, with the last one's tally, until it says stop.
+/// The work of the other ranks: they ask rank 0 for a chunk, with the tally of the last one, until
+/// it sends stop.
 inline void work_for_leader(Communicator& processes, const RunParameters& run) {
   std::string done;
   for (;;) {
@@ -88,11 +89,11 @@ inline void work_for_leader(Communicator& processes, const RunParameters& run) {
   }
 }
 
-/// Rank 0: hands chunks out one by one, to each rank that has done its last one, and works itself.
+/// Rank 0: assigns chunks one by one to each rank that has finished its last one, and works itself.
 ///
-/// Problems' times are spread over decades and a few are very long, so no fixed share of the chunks
-/// is fair. Requests are answered between two problems: a rank waits for one problem of rank 0 per
-/// chunk at most, or for one batch of 4096.
+/// The times of problems differ by decades and a few are very long, so no fixed share of the chunks
+/// is balanced. Requests are answered between two problems: per chunk, a rank waits at most for one
+/// problem of rank 0, or for one batch of 4096.
 class Leader {
  public:
   Leader(Communicator& processes, const RunParameters& run)
@@ -113,7 +114,7 @@ class Leader {
     while (waiting_ > 0) serve(processes_.wait(), ledger);
     ledger.save();
   }
-  /// Tells the other ranks to stop; tallies that they still send are ignored.
+  /// Sends stop to the other ranks. Tallies that they still send are ignored.
   void stop_all() {
     for (; waiting_ > 0; --waiting_) processes_.send(processes_.wait().from, "stop");
   }
@@ -130,7 +131,7 @@ class Leader {
 
   Communicator& processes_;
   RunParameters run_;
-  int waiting_;  ///< ranks that have not been told to stop
+  int waiting_;  ///< count of ranks that have not received stop
 };
 
 }  // namespace carom::ensemble

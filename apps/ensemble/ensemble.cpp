@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a million random problems?
+// Question: what are the results of a million random problems?
 //
-// Problems are numbered; everything about number i follows from (seed, i), and all sums are those
-// of integers. So the summary is the same to the last digit however the problems are spread: over
-// MPI ranks, over the tasks of an array, over runs that were killed and started again.
+// Problems are numbered. Number i is determined by (seed, i), and all sums are sums of integers.
+// The summary is therefore the same to the last digit for any distribution of the problems: over
+// MPI ranks, over the tasks of an array, over runs that were killed and restarted.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -35,7 +35,7 @@ void print_merged(const Options& options) {
   print_summary(run, total(run, records));
 }
 
-/// Rank 0's share: leads, works, prints the summary.
+/// The part of rank 0: it leads, works, and prints the summary.
 void run_leader(Communicator& processes, const Options& options) {
   Leader leader(processes, options.run);
   try {

@@ -6,11 +6,12 @@
 
 namespace carom::ensemble {
 
-/// A sum of doubles that does not depend on their order: 128 bits, 64 of them behind the point.
+/// A sum of doubles that does not depend on their order: 128 bits, 64 of them after the binary
+/// point.
 ///
-/// A number is cut to a multiple of 2⁻⁶⁴ on its own, towards zero, so that the error of the sum is
-/// below 2⁻⁶⁴ per number; additions are those of integers, exact. Numbers that are not finite or
-/// beyond 2³¹ are not added but counted, so that 2³¹ numbers of any sign cannot overflow.
+/// Each number is truncated separately to a multiple of 2⁻⁶⁴, towards zero. The error of the sum is
+/// therefore below 2⁻⁶⁴ per number; additions are exact integer additions. Numbers that are not
+/// finite or beyond 2³¹ are not added but counted, so that 2³¹ numbers of any sign cannot overflow.
 class FixedSum {
  public:
   void add(double number) noexcept {
@@ -21,7 +22,8 @@ class FixedSum {
     }
     const double size = std::abs(number), whole = std::floor(size);
     const auto high = std::uint64_t(whole);
-    const auto low = std::uint64_t((size - whole) * 0x1p64);  // in [0, 1): both steps are exact
+    // in [0, 1): both operations are exact
+    const auto low = std::uint64_t((size - whole) * 0x1p64);
     if (number < 0) {
       add_words(~high + (low == 0 ? 1U : 0U), ~low + 1);
     } else {
@@ -35,9 +37,9 @@ class FixedSum {
     left_out_ += other.left_out_;
   }
 
-  /// How many numbers are in the sum.
+  /// Count of numbers in the sum.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// How many were not finite or too large.
+  /// Count of numbers that were not finite or too large.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
   /// The sum, rounded.
   [[nodiscard]] double value() const noexcept {
@@ -47,10 +49,10 @@ class FixedSum {
     const double size = double(high) + double(low) * 0x1p-64;
     return negative ? -size : size;
   }
-  /// Of the numbers in the sum; 0 of none.
+  /// Mean of the numbers in the sum; 0 if there are none.
   [[nodiscard]] double mean() const noexcept { return count_ > 0 ? value() / double(count_) : 0.0; }
 
-  /// The state, for files: visit(word) sees or sets every word.
+  /// The state, for files: visit(word) reads or sets each word.
   template <typename Visit>
   void visit_words(const Visit& visit) {
     for (std::uint64_t* word : {&high_, &low_, &count_, &left_out_}) visit(*word);

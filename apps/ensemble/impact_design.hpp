@@ -17,8 +17,8 @@
 
 namespace carom::ensemble {
 
-/// Classifies random designs, finds every way their impact can end and how far apart these are, and
-/// moves the corners to the nearest design with one outcome.
+/// Classifies random designs, computes all outcomes of their impact and the distance of these
+/// outcomes, and moves the corners to the nearest design with one outcome.
 class ImpactDesign {
  public:
   static constexpr const char* name = "impact-design";
@@ -54,7 +54,7 @@ class ImpactDesign {
     return layout;
   }
 
-  /// Examines design `index` and adds it to a tally of layout().
+  /// Analyses design `index` and adds it to a tally of layout().
   void run(std::uint64_t index, Tally& tally) {
     impact_.make(seed_, index);
     Digest digest(index);
@@ -71,9 +71,10 @@ class ImpactDesign {
                                           "an outcome still closes", "an outcome changes energy"};
   static constexpr std::size_t family_counters = 1 + reason_names.size() + fault_names.size();
   static constexpr int spread_low = -16;
-  static constexpr double allowance = 1e-9;  ///< on rates and energies, relative [-]
+  static constexpr double allowance = 1e-9;  ///< for rates and energies, relative [-]
 
-  /// Tallies classification and outcomes of a design; returns whether it is certified unique.
+  /// Adds classification and outcomes of a design to the tally. Returns whether it is certified
+  /// unique.
   bool examine(std::uint64_t index, Tally& tally, Digest& digest) {
     const auto family = std::size_t(impact_.family);
     const Uniqueness uniqueness = classify(impact_.problem);
@@ -108,7 +109,7 @@ class ImpactDesign {
     return uniqueness.unique();
   }
 
-  /// Finds the nearest corner with one outcome, and tallies whether it has one.
+  /// Computes the nearest corner with one outcome, and counts whether it has one.
   void redesign(std::uint64_t index, Tally& tally, Digest& digest) {
     const std::size_t first = 2 * family_counters;
     VectorX<double> x = impact_.parameters;

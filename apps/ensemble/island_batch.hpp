@@ -14,39 +14,40 @@
 
 namespace carom::ensemble {
 
-/// Contact problems of bodies with six velocities and friction contacts, solved side by side island
-/// by island, an island being bodies that contacts join.
+/// Contact problems of bodies with six velocities and friction contacts, solved in batches island
+/// by island. An island is a set of bodies joined by contacts.
 ///
-/// Islands share lanes where their patterns are the same, and hardly two random islands of three
-/// bodies have as many contacts in the same places. So the bodies of an island are numbered in an
-/// order that depends on who touches whom alone, and contacts without effect, J = 0, fill up what
-/// touches to `slots` contacts. What becomes of an island follows from the island alone, and so do
-/// the bits of a problem's answer.
+/// Islands with equal patterns share lanes. But two random islands of three bodies rarely have the
+/// same count of contacts in the same places. The bodies of an island are therefore numbered in an
+/// order that depends only on the contact graph, and contacts without effect, J = 0, fill each pair
+/// up to `slots` contacts. The result of an island depends on the island only, and so do the bits
+/// of a problem's answer.
 /// @pre  no island has more than six bodies, nor both rigid and compliant contacts.
 class IslandBatch {
  public:
-  /// Forgets all problems.
+  /// Removes all problems.
   void clear();
-  /// Adds a problem with the velocities that its solution begins with.
+  /// Adds a problem with the velocities at which its solution starts.
   void add(const ContactProblem<double>& problem, const VectorX<double>& guess);
   void solve(const SapOptions<double>& options);
 
-  /// What problem i of those added came to: the status of an island that has not converged, if
-  /// there is one; of all islands most iterations and the largest residual.
+  /// The result of the i-th added problem: the status of an island that has not converged, if there
+  /// is one; the largest iteration count and the largest residual of all islands.
   [[nodiscard]] BatchProblemReport<double> report(Index i) const;
-  /// @param velocity,impulse  those of problem i, out.
+  /// @param velocity,impulse  written: those of problem i.
   void write_answer(Index i, VectorX<double>& velocity, VectorX<double>& impulse) const;
 
  private:
   static constexpr int ground = IslandGraph::ground, size = IslandKinds::size,
                        rows = IslandKinds::rows;
-  /// What touches in islands of so many bodies is filled up to a multiple of this.
+  /// The contacts of each pair in islands of this count of bodies are filled up to a multiple of
+  /// this.
   static constexpr std::array<int, IslandGraph::most_bodies + 1> slots{1, 1, 2, 4, 4, 4, 1};
 
   struct Island {
-    std::vector<Index> bodies, contacts;  ///< of the problem
+    std::vector<Index> bodies, contacts;  ///< indices in the problem
   };
-  /// Numbers of all islands, one island's after the other's.
+  /// Numbers of all islands, one island after the other.
   struct Ragged {
     std::vector<double> numbers;
     std::vector<Index> offsets;
@@ -76,11 +77,11 @@ class IslandBatch {
   BatchWorkspace<double> workspace_;
 
   std::vector<Problem> problems_;
-  std::vector<Index> body_places_, contact_places_;  ///< of all problems among the answers
+  std::vector<Index> body_places_, contact_places_;  ///< of all problems, in the answers
 
-  std::vector<Island> islands_;  ///< of the problem that is being added
+  std::vector<Island> islands_;  ///< of the problem that is added
   std::size_t island_count_ = 0;
-  std::vector<Index> local_;  ///< first the island of a body, then its number in the island
+  std::vector<Index> local_;  ///< first the island of a body, then its index in the island
 };
 
 // --- implementation ---
@@ -151,7 +152,8 @@ inline IslandGraph IslandBatch::graph_of(const ContactProblem<double>& problem,
   return graph;
 }
 
-/// Adds a contact whose first side in the pattern is that of body `first`, or one without effect.
+/// Adds a contact whose first side in the pattern is that of body `first`, or a contact without
+/// effect.
 inline void IslandBatch::add_contact(const ContactProblem<double>& problem, Index contact,
                                      Index first, int sides) {
   if (contact < 0) {

@@ -14,10 +14,11 @@
 
 namespace carom::ensemble {
 
-/// Who touches whom in an island, in how many contacts; the last column is the ground.
+/// The contact graph of an island with the count of contacts per pair; the last column is the
+/// ground.
 struct IslandGraph {
   static constexpr int most_bodies = 6, ground = most_bodies;
-  /// Numbers of bodies, each once.
+  /// Indices of bodies, each once.
   using Order = std::array<signed char, most_bodies>;
 
   int bodies = 0;
@@ -25,18 +26,19 @@ struct IslandGraph {
   std::array<std::array<signed char, most_bodies + 1>, most_bodies> contacts{};
   auto operator<=>(const IslandGraph&) const = default;
 
-  /// The graph whose body i is body order[i] of this.
+  /// The graph whose body i is body order[i] of this graph.
   [[nodiscard]] IslandGraph in(const Order& order) const;
 };
 
-/// A pattern of islands, its graph, and which body of an island's graph is the i-th of it.
+/// A pattern of islands, its graph, and for each i the body of an island's graph that is the i-th
+/// body of the pattern.
 struct IslandKind {
   int pattern = 0;
   IslandGraph graph;
   IslandGraph::Order order{};
 };
 
-/// The patterns of islands, one for all whose graphs differ in the numbers of bodies alone:
+/// The patterns of islands, one for all graphs that differ only in the numbering of bodies:
 /// contacts body by body, first those with the ground.
 class IslandKinds {
  public:
@@ -66,7 +68,7 @@ inline IslandGraph IslandGraph::in(const Order& order) const {
   return result;
 }
 
-/// The kind of a graph: the least of those that number its bodies otherwise.
+/// The pattern of a graph: the least graph of all numberings of its bodies.
 inline const IslandKind& IslandKinds::of(const IslandGraph& graph) {
   const auto [place, is_new] = kinds_.try_emplace(graph);
   IslandKind& kind = place->second;

@@ -10,8 +10,8 @@
 
 namespace carom::ensemble {
 
-/// How far an answer (v, γ) is from each part of the law, computed from the bodies and nothing that
-/// a solver left behind. All are ≥ 0 and relative, 0 at an exact answer.
+/// The errors of an answer (v, γ) in each part of the law, computed from the bodies and from no
+/// data of a solver. All are ≥ 0 and relative, and 0 at an exact answer.
 ///
 /// With u = J v − v̂ + R γ, R = 0 for rigid contact; U the largest of ‖u‖, ‖J v* − v̂‖, and Γ the
 /// largest ‖γ‖ over the contacts.
@@ -19,7 +19,8 @@ struct LawViolation {
   double balance = 0;  ///< ‖A(v − v*) − Jᵀγ‖_{A⁻¹} by the momentum_scale()
   double cone = 0;     ///< (‖γₜ‖ − μγₙ)₊ and (−γₙ)₊ by Γ
   double normal = 0;  ///< (−ũₙ)₊ by U, |γₙ ũₙ| by Γ U; ũₙ = uₙ, in the convex law uₙ − μ‖uₜ‖
-  double friction = 0;  ///< |μγₙ‖uₜ‖ + γₜ·uₜ| by Γ U: friction takes all the power it can
+  /// μγₙ‖uₜ‖ + γₜ·uₜ| by Γ U: friction dissipates the largest possible power
+  double friction = 0;
 
   [[nodiscard]] double worst() const noexcept {
     return std::max({balance, cone, normal, friction});

@@ -33,7 +33,7 @@ processes (mpirun -n N carom_ensemble_mpi ...), on parts, restarts or --chunk. P
 are on standard error.
 )";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   RunParameters run{{}, 1'000'000, 1, 4096, arithmetic_name()};
   std::string checkpoint;

@@ -14,26 +14,27 @@
 
 namespace carom::ensemble {
 
-/// Which family a design is from.
+/// The family of a design.
 enum class DesignFamily {
-  cradle,  ///< Two to five balls in line that touch, perhaps between walls.
-  corner,  ///< A ball that touches two others under an angle, in the plane.
+  cradle,  ///< Two to five touching balls in line, possibly between walls.
+  corner,  ///< A ball that touches two others at an angle, in the plane.
 };
 
-/// A mechanism whose contacts all close at once, and the momentum it comes with.
+/// A mechanism whose contacts all close at once, and its momentum.
 struct RandomImpact {
   DesignFamily family = DesignFamily::cradle;
   MassMatrix<double> mass;
   ImpactProblem<double> problem;
   VectorX<double> momentum;  ///< p⁻
-  /// Of a corner, what may be changed: angle [rad] and the logarithms of the three masses [kg].
+  /// For a corner, the variable parameters: angle [rad] and the logarithms of the three masses
+  /// [kg].
   VectorX<double> parameters;
 
   /// Makes design `index` of a seed.
   void make(std::uint64_t seed, std::uint64_t index);
 };
 
-/// A ball between two others that it touches under an angle; coordinates (c, a, b), two each.
+/// A ball between two others that it touches at an angle; coordinates (c, a, b), two each.
 /// @param x  the angle between the directions to a and b [rad], and log m_c, log m_a, log m_b.
 [[nodiscard]] inline DesignPoint<double> corner_design(const VectorX<double>& x) {
   VectorX<double> masses(6);
@@ -59,8 +60,8 @@ inline void write_design_problem(const DesignPoint<double>& point, ImpactProblem
 
 namespace detail {
 
-/// Draws a design. Every fourth cradle has equal masses, and every fourth corner has an angle with
-/// which its outcome is unique or nearly so: random angles would never be so.
+/// Draws a design. Each fourth cradle has equal masses. Each fourth corner has an angle for which
+/// its outcome is unique or nearly unique, because random angles never have this property.
 class ImpactMaker {
  public:
   ImpactMaker(std::uint64_t seed, std::uint64_t index, RandomImpact& impact)
@@ -100,8 +101,8 @@ class ImpactMaker {
     impact_.parameters.resize(0);
   }
 
-  /// In a quarter of the corners ⟨u, v⟩ = −cos(π/m) in exact arithmetic, m from 2 to 6: the angle
-  /// follows from ⟨u, v⟩ = cos(angle)/√((1 + m_c/m_a)(1 + m_c/m_b)).
+  /// In a quarter of the corners ⟨u, v⟩ = −cos(π/m) in exact arithmetic, m from 2 to 6. The angle
+  /// is computed from ⟨u, v⟩ = cos(angle)/√((1 + m_c/m_a)(1 + m_c/m_b)).
   void make_corner() {
     VectorX<double>& x = impact_.parameters;
     x.resize(4);

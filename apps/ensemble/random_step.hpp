@@ -16,27 +16,27 @@
 
 namespace carom::ensemble {
 
-/// What is asked of the contacts of a step.
+/// The law of the contacts of a step.
 enum class StepLaw {
   rigid,      ///< Rigid contact, Coulomb's law.
   compliant,  ///< Compliant contact, Coulomb's law.
   convex,     ///< Compliant contact, the convex law.
 };
 
-/// One step of some bodies in contact with the ground and each other, before it is solved.
+/// One step of some bodies in contact with the ground and each other, before its solution.
 struct RandomStep {
   StepLaw law = StepLaw::rigid;
   ContactProblem<double> problem{0.01};
   VectorX<double> guess;  ///< the velocity before the step [rad/s, m/s]
 
-  /// Makes problem `index` of a seed, in the memory of the one before.
+  /// Makes problem `index` of a seed, in the memory of the problem before.
   void make(std::uint64_t seed, std::uint64_t index);
 };
 
 namespace detail {
 
-/// Draws a step: one to six boxes of masses up to four decades apart, turned at random, each
-/// standing on the ground or on an earlier box with a patch of one to four points.
+/// Draws a step: one to six boxes with masses up to four decades apart, rotated at random. Each is
+/// on the ground or on an earlier box with a patch of one to four points.
 class StepMaker {
  public:
   StepMaker(std::uint64_t seed, std::uint64_t index, RandomStep& step)
@@ -70,7 +70,7 @@ class StepMaker {
     const double x = random_.between(-1, 1), y = random_.between(-1, 1);
     return {x, y, random_.between(-1, 1)};
   }
-  /// On the unit sphere, evenly.
+  /// On the unit sphere, uniform.
   Vector3<double> direction() {
     for (;;) {
       const Vector3<double> point = cube();
@@ -78,7 +78,7 @@ class StepMaker {
       if (squared <= 1 && squared > 1e-4) return point / std::sqrt(squared);
     }
   }
-  /// A rotation, evenly among all: a point of the unit ball in four dimensions, normalised.
+  /// A rotation, uniform among all: a point of the unit ball in four dimensions, normalised.
   SquareMatrix<double, 3> rotation() {
     for (;;) {
       const Vector3<double> vector = cube();
@@ -106,8 +106,8 @@ class StepMaker {
     step_.problem.add_body(momentum, velocity);
   }
 
-  /// One to four points between a body and what it stands on, −1 for the ground. The normals are
-  /// parallel, a face, or a little off each other.
+  /// One to four points between a body and the body below it, −1 for the ground. The normals are
+  /// parallel, as for a face, or slightly different.
   void add_patch(int body, int other) {
     const int points = 1 + random_.below(4);
     const double tilt = random_.chance(0.5) ? 0.0 : 0.3;

@@ -11,7 +11,7 @@
 
 namespace carom::ensemble {
 
-/// The tally of all problems; throws EnsembleFault where chunks are missing.
+/// The tally of all problems. Throws EnsembleFault if chunks are missing.
 [[nodiscard]] inline Tally total(const RunParameters& run, const ChunkRecords& records) {
   const TallyLayout& layout = find_kind(run.kind)->layout;
   Tally sum(layout);
@@ -33,7 +33,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Prints all of a tally. The text depends on the problems alone.
+/// Prints a complete tally. The text depends on the problems only.
 inline void print_summary(const RunParameters& run, const Tally& tally) {
   const TallyLayout& layout = find_kind(run.kind)->layout;
   std::printf("%s: %" PRIu64 " problems, seed %" PRIu64 "\n", run.kind.c_str(), tally.problems,

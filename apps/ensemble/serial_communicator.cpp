@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One process, as on a laptop or as one task of a Slurm array.
+// One process, for example on a laptop or as one task of a Slurm array.
 #include <cstdlib>
 #include <stdexcept>
 

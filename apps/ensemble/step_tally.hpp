@@ -14,18 +14,18 @@
 
 namespace carom::ensemble {
 
-/// What a solver says of a step.
+/// The report of a solver for a step.
 struct StepReport {
   SolveStatus status;
   int iterations;
   double residual;  ///< [-]
 };
 
-/// Counts the results of random steps: how often a solver converges, in how many iterations, to
-/// what residual, and whether the answers obey the law that was asked for.
+/// Counts the results of random steps: how often a solver converges, its iteration counts, its
+/// residuals, and whether the answers obey the required law.
 class StepTally {
  public:
-  /// What solvers are asked for [-].
+  /// Tolerance of the solvers [-].
   static constexpr double tolerance = 1e-10;
 
   [[nodiscard]] static TallyLayout layout() {
@@ -98,8 +98,8 @@ class StepTally {
   static constexpr std::array part_names{"the balance of momentum", "the cone", "the normal's law",
                                          "the law of friction"};
   static constexpr int residual_low = -17, residual_high = 0, iteration_bins = 12;
-  /// How much of a violation a converged answer may have [-]: residuals are relative to the whole
-  /// problem, and some contacts' parts are small.
+  /// Permitted violation of a converged answer [-]: residuals are relative to the whole problem,
+  /// and the parts of some contacts are small.
   static constexpr double allowance = 1e-6;
 
   [[nodiscard]] static double kept_energy(const RandomStep& step, const VectorX<double>& velocity) {

@@ -16,12 +16,12 @@
 
 namespace carom::ensemble {
 
-/// The largest number seen, and the problem it belongs to; of equal ones the first problem's, so
-/// that the order does not matter. NaN is passed over.
+/// The largest number, and its problem. Of equal numbers, it is the first problem's, so that the
+/// result does not depend on the order. NaN is ignored.
 struct Largest {
-  double value = 0;  ///< meaningless while `seen` is 0
+  double value = 0;  ///< not valid while `seen` is 0
   std::uint64_t problem = 0;
-  std::uint64_t seen = 0;  ///< how many numbers
+  std::uint64_t seen = 0;  ///< count of numbers
 
   void see(double number, std::uint64_t owner) noexcept {
     if (number != number) return;
@@ -36,8 +36,9 @@ struct Largest {
   friend bool operator==(const Largest&, const Largest&) = default;
 };
 
-/// A checksum over the bits of all results. Each problem's bits are mixed with its number into 64
-/// bits; these are added modulo 2⁶⁴ and joined by exclusive or, which gives the same in any order.
+/// A checksum over the bits of all results. The bits of each problem are mixed with its index into
+/// 64 bits. These are added modulo 2⁶⁴ and combined by exclusive or, which does not depend on the
+/// order.
 struct Checksum {
   std::uint64_t sum = 0, parity = 0;
 
@@ -59,7 +60,7 @@ struct Checksum {
   friend bool operator==(const Checksum&, const Checksum&) = default;
 };
 
-/// The bits of one problem's results, in the order in which they are taken in.
+/// The bits of one problem's results, in the order of the calls.
 class Digest {
  public:
   explicit Digest(std::uint64_t problem) noexcept : state_(Checksum::mix(problem)) {}
@@ -75,25 +76,25 @@ class Digest {
   std::uint64_t state_;
 };
 
-/// A histogram's name and those of its bins.
+/// The name of a histogram and the names of its bins.
 struct HistogramLayout {
   std::string name;
   std::vector<std::string> bins;
 };
 
-/// What a kind of ensemble counts: names, for every one of its numbers.
+/// The names of all numbers that a type of ensemble counts.
 struct TallyLayout {
   struct Counter {
     std::string name;
-    int part_of;  ///< the counter whose share it is, −1 for all problems
+    int part_of;  ///< the counter of which it is a share, −1 for all problems
   };
   std::vector<Counter> counters;
   std::vector<HistogramLayout> histograms;
   std::vector<std::string> largest, sums;
 };
 
-/// What is known of some problems: counts, histograms, largest values, sums, a checksum. Tallies of
-/// different problems are merged, in any order, to the same bits.
+/// The results of some problems: counts, histograms, largest values, sums, a checksum. Tallies of
+/// different problems can be merged in any order; the bits of the result are equal.
 struct Tally {
   std::uint64_t problems = 0;
   std::vector<std::uint64_t> counters;
@@ -113,7 +114,7 @@ struct Tally {
     }
   }
 
-  /// Adds one to a histogram's bin, to the last one beyond the end.
+  /// Adds one to a bin of a histogram; numbers beyond the end are added to the last bin.
   void count_bin(std::size_t histogram, std::size_t bin) noexcept {
     std::vector<std::uint64_t>& bins = histograms[histogram];
     ++bins[std::min(bin, bins.size() - 1)];
@@ -137,7 +138,7 @@ struct Tally {
   }
   friend bool operator==(const Tally&, const Tally&) = default;
 
-  /// Every number as a word of 64 bits, in one order: visit(word) sees or sets it.
+  /// All numbers as words of 64 bits, in one order: visit(word) reads or sets each word.
   template <typename Visit>
   void visit_words(const Visit& visit) {
     visit(problems);
@@ -158,7 +159,7 @@ struct Tally {
   }
 };
 
-/// The words of a tally in hexadecimal, a space between them: to the last bit.
+/// The words of a tally in hexadecimal, separated by spaces: exact to the last bit.
 [[nodiscard]] inline std::string tally_text(Tally tally) {
   std::string text;
   tally.visit_words([&](std::uint64_t& word) {
@@ -170,7 +171,8 @@ struct Tally {
   return text;
 }
 
-/// Reads what tally_text() wrote; nothing where words are missing, too many or no numbers.
+/// Reads the output of tally_text(). Empty if there are too few or too many words, or words that
+/// are not numbers.
 [[nodiscard]] inline std::optional<Tally> parse_tally(const TallyLayout& layout,
                                                       std::string_view text) {
   Tally tally(layout);
@@ -204,8 +206,9 @@ struct Tally {
   return names;
 }
 
-/// Bin of a number ≥ 0 in a histogram of decades from 10^low to 10^high: 0 below the first, the
-/// last but one at and above the last, the last if it is negative or NaN.
+/// Bin of a number ≥ 0 in a histogram of decades from 10^low to 10^high: bin 0 is below the first
+/// decade, the last but one is at and above the last decade, the last is for negative numbers and
+/// NaN.
 [[nodiscard]] inline std::size_t decade_bin(double number, int low, int high) noexcept {
   const auto decades = std::size_t(high - low);
   if (!(number >= 0)) return decades + 2;

@@ -5,7 +5,7 @@
 
 namespace carom::files {
 
-/// Input that cannot be used. what() is one sentence: the place, what was expected, what was found.
+/// Input that cannot be used. what() is one sentence: the place, the expected and the actual value.
 class BadInput : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

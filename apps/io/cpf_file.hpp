@@ -22,7 +22,7 @@ namespace carom::files {
 
 namespace detail {
 
-/// A piece of a file in quotes for a message, kept to one line of plain characters.
+/// A piece of a file in quotes for a message, limited to one line of plain characters.
 [[nodiscard]] inline std::string shown(std::string_view piece) {
   constexpr std::size_t most = 40;
   std::string text = "'" + std::string(piece.substr(0, most));
@@ -32,7 +32,7 @@ namespace detail {
   return text + (piece.size() > most ? "...'" : "'");
 }
 
-/// A number as its bytes, the lowest first.
+/// A number as its bytes, the lowest byte first.
 template <typename Number>
 [[nodiscard]] std::array<char, sizeof(Number)> to_bytes(Number number) noexcept {
   auto bytes = std::bit_cast<std::array<char, sizeof(Number)>>(number);
@@ -47,8 +47,8 @@ template <typename Number>
   return std::bit_cast<Number>(bytes);
 }
 
-/// Reads the text above the line `data`, then the arrays it lists. Memory is asked for only after
-/// the file has been found to hold what fills it.
+/// Reads the text above the line `data`, then the arrays in its list. Memory is allocated only
+/// after a check that the file contains the data for it.
 class CpfReader {
  public:
   explicit CpfReader(std::string_view bytes) noexcept : rest_(bytes) {}
@@ -189,7 +189,7 @@ class CpfReader {
 
   // --- the arrays ---
 
-  /// Finds where in the rest of the file each array is.
+  /// Computes the place of each array in the rest of the file.
   void place_arrays() {
     for (Array& array : arrays_) {
       const std::size_t width = array.type == "f64" ? 8 : 4;
@@ -320,13 +320,13 @@ class CpfReader {
 
 }  // namespace detail
 
-/// Whether bytes claim to be a CPF1 container.
+/// Whether the bytes begin as a CPF1 container.
 [[nodiscard]] inline bool is_cpf(std::string_view bytes) noexcept {
   return bytes.starts_with("CPF1\n");
 }
 
-/// Reads a CPF1 container (docs/file_formats.md). Throws BadInput naming field, index and what was
-/// expected.
+/// Reads a CPF1 container (docs/file_formats.md). Throws BadInput naming field, index and the
+/// expected value.
 [[nodiscard]] inline FrictionProblem parse_cpf(std::string_view bytes) {
   return detail::CpfReader(bytes).read();
 }

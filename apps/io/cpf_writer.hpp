@@ -16,7 +16,7 @@ namespace carom::files {
 
 namespace detail {
 
-/// What is wrong with metadata for a header of lines, or nothing.
+/// The fault of metadata for a header of lines; empty if there is none.
 [[nodiscard]] inline Fault metadata_fault(const FrictionProblem& problem) {
   static const std::set<std::string_view> reserved{"kind",   "dim",    "nc",     "array",
                                                    "data",   "W.rows", "W.cols", "M.rows",
@@ -108,9 +108,9 @@ class CpfWriter {
 
 }  // namespace detail
 
-/// A problem as a CPF1 container, to the last bit. Throws BadInput if there is something wrong with
-/// the problem, if it is a solution without u, or if it is one that only FCLIB's files hold: with
-/// rolling or equality constraints.
+/// A problem as a CPF1 container, exact to the last bit. Throws BadInput if the problem has a
+/// fault, if it is a solution without u, or if only FCLIB's files can represent it: with rolling or
+/// equality constraints.
 [[nodiscard]] inline std::string cpf_bytes(const FrictionProblem& problem) {
   if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
   if (const Fault fault = detail::metadata_fault(problem); !fault.empty()) throw BadInput(fault);
@@ -127,7 +127,7 @@ class CpfWriter {
   return detail::CpfWriter().write(problem);
 }
 
-/// Writes a problem to a file, which is replaced if it is there. Throws BadInput, starting with the
+/// Writes a problem to a file. An existing file is replaced. Throws BadInput, starting with the
 /// path.
 inline void write_cpf(const FrictionProblem& problem, const std::string& path) {
   std::string bytes;

@@ -25,7 +25,8 @@ using detail::Hdf5Handle;
   throw BadInput(place + ": expected " + expected + ", got " + got);
 }
 
-/// Any text as one line: characters that cannot be printed become spaces, with none at the ends.
+/// Any text as one line: characters that cannot be printed become spaces, without spaces at the
+/// ends.
 std::string one_line(std::string text) {
   text = text.substr(0, text.find('\0'));
   for (char& c : text) {
@@ -108,7 +109,7 @@ class FclibReader {
     equalities.directions = matrix(global_ + "/G", size, count);
   }
 
-  /// @param row_count  where the file has the number of rows of all contacts.
+  /// @param row_count  the place in the file of the count of rows of all contacts.
   void read_contacts(const std::string& group, const std::string& row_count,
                      FrictionProblem& problem) {
     problem.friction = numbers(group + "/vectors/mu", {});
@@ -171,8 +172,8 @@ class FclibReader {
     require_entries(group + "/i", count, Index(indices.size()));
     require_entries(group + "/x", count, values.size());
     indices.resize(others.size());
-    // Triplets: the library's code takes i for rows, its documentation p. Where the indices fit
-    // only the second, so they are meant.
+    // Triplets: the library's code uses i for rows, its documentation p. If the indices fit only
+    // the second convention, that one is used.
     const bool rows_in_p = form == -2 || (form >= 0 && !fit(indices, rows, others, columns) &&
                                           fit(others, rows, indices, columns));
     std::vector<Eigen::Triplet<double>> entries;
@@ -187,7 +188,7 @@ class FclibReader {
     return result;
   }
 
-  /// Turns where columns or rows start into the column or row of each entry.
+  /// Converts the starts of columns or rows to the column or row of each entry.
   static std::vector<std::int64_t> expand(const std::string& name,
                                           const std::vector<std::int64_t>& starts,
                                           std::int64_t most) {
@@ -228,7 +229,7 @@ class FclibReader {
 
   // --- data sets ---
 
-  /// Whether there is something at a path, its groups included.
+  /// Whether an object exists at a path, including its groups.
   [[nodiscard]] bool exists(const std::string& path) const {
     for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
       if (H5Lexists(file_.id(), path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -237,7 +238,7 @@ class FclibReader {
     return H5Oexists_by_name(file_.id(), path.c_str(), H5P_DEFAULT) > 0;
   }
 
-  /// Opens a data set of the class of numbers expected and tells how many it holds.
+  /// Opens a data set of the expected class of numbers and returns the count of its numbers.
   Hdf5Handle open(const std::string& path, H5T_class_t expected_class, Index& count) const {
     if (!exists(path)) fail(path, "a data set", "none");
     Hdf5Handle set(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose);
@@ -250,7 +251,7 @@ class FclibReader {
                                          : "text",
            "another type");
     }
-    // HDF5 takes memory for numbers of the length that the file states, up to 4 GB each.
+    // HDF5 allocates memory for numbers of the length in the file, up to 4 GB each.
     constexpr std::size_t longest_number = 16;
     const std::size_t length = H5Tget_size(type.id());
     if (expected_class != H5T_STRING && length > longest_number) {
@@ -258,7 +259,7 @@ class FclibReader {
     }
     const Hdf5Handle space(H5Dget_space(set.id()), H5Sclose);
     const hssize_t points = space.valid() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    // No compression of HDF5's makes more of a byte than this; zeros may not be stored at all.
+    // No compression of HDF5 expands a byte to more than this; zeros may not be stored at all.
     constexpr std::uint64_t most_of_a_byte = 1032;
     const std::uint64_t stored = H5Dget_storage_size(set.id());
     const bool held = stored <= byte_count_ && (std::uint64_t(points) <= byte_count_ ||
@@ -283,7 +284,7 @@ class FclibReader {
     if (expected && count != *expected) {
       fail(path, std::to_string(*expected) + " entries", std::to_string(count));
     }
-    std::vector<std::int64_t> values(std::size_t(count) + 1);  // so that data() is no null
+    std::vector<std::int64_t> values(std::size_t(count) + 1);  // so that data() is not null
     read_set(set, H5T_NATIVE_INT64, path, values.data());
     values.pop_back();
     return values;

@@ -20,12 +20,12 @@ namespace {
 
 using detail::Hdf5Handle;
 
-/// Throws where HDF5 refuses something.
+/// Throws if HDF5 reports an error.
 void demand(bool works) {
   if (!works) throw BadInput("HDF5: expected writing in memory to work, was refused it");
 }
 
-/// A state with the u and v that follow from its r and λ where it has none.
+/// A state with the u and v computed from its r and λ if they are missing.
 FrictionState complete(FrictionState state, const FrictionProblem& problem) {
   const Index count = problem.equality_count();
   if (state.multiplier.size() != count) {
@@ -151,7 +151,7 @@ class FclibWriter {
   }
 
   using NamedVectors = std::initializer_list<std::pair<const char*, const VectorX<double>*>>;
-  /// What every form has: the dimension, vectors where there are any, and what is said of the
+  /// The common part of all forms: the dimension, vectors if there are any, and the metadata of the
   /// problem.
   void write_vectors(const Hdf5Handle& form, const NamedVectors& vectors) const {
     write_number(form, "spacedim", int(problem_.dimension));

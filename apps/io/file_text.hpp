@@ -11,7 +11,7 @@
 
 namespace carom::files {
 
-/// The whole content of a file. Throws BadInput, starting with the path, when there is none.
+/// The whole content of a file. Throws BadInput, starting with the path, if there is no such file.
 [[nodiscard]] inline std::string read_file(const std::string& path) {
   constexpr std::size_t chunk = std::size_t(1) << 20;
   constexpr std::size_t limit = std::size_t(1) << 31;  // ends the reading of endless devices
@@ -38,7 +38,7 @@ namespace carom::files {
   return text;
 }
 
-/// Writes a file, which is replaced if it is there. Throws BadInput, starting with the path.
+/// Writes a file. An existing file is replaced. Throws BadInput, starting with the path.
 inline void write_file(const std::string& path, const std::string& content) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << content;

@@ -45,7 +45,7 @@ void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
   return local;
 }
 
-/// Two matrices side by side.
+/// Two matrices, one to the right of the other.
 [[nodiscard]] SparseMatrix beside(const SparseMatrix& left, const SparseMatrix& right) {
   SparseMatrix both(left.rows(), left.cols() + right.cols());
   both.leftCols(left.cols()) = left;
@@ -53,15 +53,15 @@ void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
   return both;
 }
 
-/// The global form with equality constraints as further columns of H and entries of b.
+/// The global form with equality constraints as additional columns of H and entries of b.
 [[nodiscard]] GlobalForm whole_form(const GlobalForm& form, const GlobalEqualities& equalities) {
   VectorX<double> velocity(form.velocity.size() + equalities.velocity.size());
   velocity << form.velocity, equalities.velocity;
   return {form.mass, beside(form.directions, equalities.directions), form.momentum, velocity};
 }
 
-/// The local form with equality constraints as further rows: W, V, Vᵀ, R as one matrix, q and s as
-/// one vector.
+/// The local form with equality constraints as additional rows: W, V, Vᵀ, R as one matrix, q and s
+/// as one vector.
 [[nodiscard]] LocalForm whole_form(const LocalForm& form, const LocalEqualities& equalities) {
   VectorX<double> velocity(form.velocity.size() + equalities.velocity.size());
   velocity << form.velocity, equalities.velocity;
@@ -71,7 +71,7 @@ void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
   return {SparseMatrix(beside(upper, lower).transpose()), velocity};
 }
 
-/// The same of a problem; from its global form where that is the only one.
+/// The same for a problem; from its global form if it has no other.
 [[nodiscard]] LocalForm whole_form(const FrictionProblem& problem) {
   if (problem.local) {
     return problem.local_equalities ? whole_form(*problem.local, *problem.local_equalities)
@@ -82,7 +82,7 @@ void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
                       : *problem.global);
 }
 
-/// Throws BadInput where a problem has something wrong or no form.
+/// Throws BadInput if a problem has a fault or no form.
 void require_form(const FrictionProblem& problem) {
   if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
   if (problem.local || problem.global) return;

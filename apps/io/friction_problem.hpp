@@ -16,15 +16,16 @@
 
 namespace carom::files {
 
-using SparseMatrix = Eigen::SparseMatrix<double>;  ///< By columns, indices of 32 bits.
+using SparseMatrix = Eigen::SparseMatrix<double>;  ///< Stored by columns, indices of 32 bits.
 
-/// Frictional contacts that have been condensed to themselves: u = W r + q.
+/// Frictional contacts in condensed form, without bodies: u = W r + q.
 struct LocalForm {
   SparseMatrix delassus;     ///< W [1/kg], m × m, both triangles.
   VectorX<double> velocity;  ///< q [m/s], m: the contact velocities without impulses.
 };
 
-/// The same before that: M v = H r + f, u = Hᵀ v + b, so that W = Hᵀ M⁻¹ H, q = Hᵀ M⁻¹ f + b.
+/// The same before the condensation: M v = H r + f, u = Hᵀ v + b, so that W = Hᵀ M⁻¹ H, q = Hᵀ M⁻¹
+/// f + b.
 struct GlobalForm {
   SparseMatrix mass;         ///< M [kg, kg·m²], n × n.
   SparseMatrix directions;   ///< H [-, m], n × m.
@@ -32,20 +33,20 @@ struct GlobalForm {
   VectorX<double> velocity;  ///< b [m/s], m: of the contacts at v = 0.
 };
 
-/// Equality constraints beside condensed contacts: Vᵀ r + R λ + s = 0, u = W r + V λ + q.
+/// Equality constraints in addition to condensed contacts: Vᵀ r + R λ + s = 0, u = W r + V λ + q.
 struct LocalEqualities {
   SparseMatrix coupling;     ///< V [1/kg], m × p.
   SparseMatrix delassus;     ///< R [1/kg], p × p, both triangles.
   VectorX<double> velocity;  ///< s [m/s], p: of the constraints without impulses.
 };
 
-/// The same before that: M v = H r + G λ + f, Gᵀ v + b = 0.
+/// The same before the condensation: M v = H r + G λ + f, Gᵀ v + b = 0.
 struct GlobalEqualities {
   SparseMatrix directions;   ///< G [-, m], n × p.
   VectorX<double> velocity;  ///< FCLIB's b [m/s], p: of the constraints at v = 0.
 };
 
-/// Where a solver may start, or what one has found.
+/// The start or the result of a solver.
 struct FrictionState {
   VectorX<double> impulse;           ///< r [N·s], m.
   VectorX<double> contact_velocity;  ///< u [m/s], m, or empty if it is not known.
@@ -53,31 +54,32 @@ struct FrictionState {
   VectorX<double> multiplier{};      ///< λ [N·s], p, or empty if it is not known.
 };
 
-/// One time step of contact with Coulomb's friction as FCLIB's files hold it: find r with
-/// u = W r + q, ũ = u + μ ‖u_t‖ e_n, K*_μ ∋ ũ ⊥ r ∈ K_μ. A contact's components are in the order
-/// of these files, the NORMAL FIRST: (n, t₁, t₂) or (n, t); m = dimension × contact_count.
+/// One time step of contact with Coulomb's friction in the form of FCLIB's files: find r with u = W
+/// r + q, ũ = u + μ ‖u_t‖ e_n, K*_μ ∋ ũ ⊥ r ∈ K_μ. The components of a contact are in the order of
+/// these files, the NORMAL FIRST: (n, t₁, t₂) or (n, t); m = dimension × contact_count.
 ///
-/// Contacts that resist rolling have five, (n, t₁, t₂, m₁, m₂), the last two moments about t₁ and
-/// t₂ and rates of rotation: K = { rₙ ≥ 0, ‖r_t‖ ≤ μ rₙ, ‖r_m‖ ≤ μᵣ rₙ },
+/// Contacts with rolling resistance have five components, (n, t₁, t₂, m₁, m₂). The last two are
+/// moments about t₁ and t₂ and angular velocities: K = { rₙ ≥ 0, ‖r_t‖ ≤ μ rₙ, ‖r_m‖ ≤ μᵣ rₙ },
 /// ũ = u + (μ ‖u_t‖ + μᵣ ‖u_m‖) e_n.
 struct FrictionProblem {
   Index dimension = 3;  ///< Components per contact: 2, 3 or 5.
   Index contact_count = 0;
-  VectorX<double> friction;  ///< μ [-], ≥ 0, per contact; empty where only a solution is held.
-  VectorX<double> rolling_friction;  ///< μᵣ [m], ≥ 0, per contact of five components; else empty.
+  VectorX<double> friction;  ///< μ [-], ≥ 0, per contact; empty if there is only a solution.
+  /// μᵣ [m], ≥ 0, per contact with five components; otherwise empty.
+  VectorX<double> rolling_friction;
   std::optional<LocalForm> local;
   std::optional<GlobalForm> global;
-  /// Of the local form and of the global one; where there are both forms, both or none.
+  /// Of the local form and of the global form. If both forms exist, both or none.
   std::optional<LocalEqualities> local_equalities;
   std::optional<GlobalEqualities> global_equalities;
-  std::optional<FrictionState> guess;     ///< A starting point, no solution.
+  std::optional<FrictionState> guess;     ///< A start, not a solution.
   std::optional<FrictionState> solution;  ///< A reference solution.
-  /// What else is said of the problem, as (key, value) in the order of the file.
+  /// Additional information about the problem, as (key, value) in the order of the file.
   std::vector<std::pair<std::string, std::string>> metadata;
 
   /// m, the length of r, u and q.
   [[nodiscard]] Index row_count() const noexcept { return dimension * contact_count; }
-  /// n, the length of v, where it is known.
+  /// n, the length of v, if it is known.
   [[nodiscard]] std::optional<Index> velocity_count() const noexcept {
     return global ? std::optional<Index>(global->mass.rows()) : std::nullopt;
   }
@@ -86,7 +88,7 @@ struct FrictionProblem {
     if (local_equalities) return local_equalities->velocity.size();
     return global_equalities ? global_equalities->velocity.size() : 0;
   }
-  /// A piece of metadata, empty if there is none of that key.
+  /// The metadata with this key; empty if there is none.
   [[nodiscard]] std::string_view find(std::string_view key) const noexcept {
     for (const auto& [name, value] : metadata) {
       if (name == key) return value;
@@ -102,14 +104,14 @@ namespace detail {
   return carom::detail::fault(name, (std::to_string(expected) + " entries").c_str(), got);
 }
 
-/// What is wrong with numbers of which there should be so many, or nothing.
+/// The fault of numbers with an expected count; empty if there is none.
 [[nodiscard]] inline Fault numbers_fault(const std::string& name, const VectorX<double>& numbers,
                                          Index count) {
   if (Fault size = size_fault(name, count, numbers.size()); !size.empty()) return size;
   return carom::detail::finite_fault(name, numbers);
 }
 
-/// What is wrong with a sparse matrix of that size, or nothing.
+/// The fault of a sparse matrix with an expected size; empty if there is none.
 [[nodiscard]] inline Fault matrix_fault(const std::string& name, const SparseMatrix& matrix,
                                         Index rows, Index columns) {
   using carom::detail::fault;
@@ -138,7 +140,7 @@ namespace detail {
   return {};
 }
 
-/// What is wrong with r, u and v, or nothing; u and v may be missing.
+/// The fault of r, u and v; empty if there is none. u and v may be missing.
 [[nodiscard]] inline Fault state_fault(const std::string& name, const FrictionState& state,
                                        const FrictionProblem& problem) {
   const Index rows = problem.row_count();
@@ -154,7 +156,7 @@ namespace detail {
   return numbers_fault(name + " l", state.multiplier, problem.equality_count());
 }
 
-/// What is wrong with coefficients of friction, or nothing.
+/// The fault of friction coefficients; empty if there is none.
 [[nodiscard]] inline Fault coefficients_fault(const std::string& name,
                                               const VectorX<double>& numbers, Index count) {
   if (Fault f = numbers_fault(name, numbers, count); !f.empty()) return f;
@@ -177,7 +179,7 @@ namespace detail {
   return coefficients_fault("mu_r", problem.rolling_friction, rolling);
 }
 
-/// What is wrong with the equality constraints of either form, or nothing.
+/// The fault of the equality constraints of either form; empty if there is none.
 [[nodiscard]] inline Fault equality_fault(const FrictionProblem& problem) {
   const Index rows = problem.row_count(), count = problem.equality_count();
   if (problem.local_equalities) {
@@ -220,8 +222,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// What is wrong with a problem, naming field and index: sizes that do not fit, numbers that are
-/// not finite, μ < 0 or μᵣ < 0, row indices out of range or order. Empty if nothing is.
+/// The fault of a problem, naming field and index: sizes that do not fit, numbers that are not
+/// finite, μ < 0 or μᵣ < 0, row indices out of range or order. Empty if there is none.
 [[nodiscard]] inline Fault friction_problem_fault(const FrictionProblem& problem) {
   using carom::detail::fault;
   constexpr Index most = std::numeric_limits<int>::max();

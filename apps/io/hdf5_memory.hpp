@@ -10,10 +10,10 @@
 #include "io/bad_input.hpp"
 
 /// @file
-/// HDF5 in memory only, without its messages: failures are exceptions of our own.
+/// HDF5 in memory only, without its messages: errors are exceptions of carom.
 namespace carom::files::detail {
 
-/// An HDF5 object, closed at the end of its life.
+/// An HDF5 object, closed in its destructor.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -34,12 +34,12 @@ class Hdf5Handle {
   Close close_;
 };
 
-/// Keeps HDF5 from printing while it lives, and at the end of the program, where it would complain
-/// of what a damaged file made it keep.
+/// Disables the messages of HDF5 during its lifetime, and at the end of the program, where HDF5
+/// would report objects of a damaged file.
 class Hdf5Silence {
  public:
   Hdf5Silence() noexcept {
-    [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();  // before anything else
+    [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();  // before all other calls
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -52,7 +52,7 @@ class Hdf5Silence {
   void* data_ = nullptr;
 };
 
-/// How to reach a file that lives in memory.
+/// The access properties of a file in memory.
 [[nodiscard]] inline Hdf5Handle memory_access() {
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t growth = std::size_t(1) << 16;

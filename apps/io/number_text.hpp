@@ -11,8 +11,9 @@
 
 namespace carom::files {
 
-/// Reads a whole word as a finite number, whatever the locale; a magnitude below the smallest
-/// double reads as zero. Anything else, `nan`, `inf` and `1e999` included, gives nothing.
+/// Reads a whole word as a finite number, independent of the locale. A magnitude below the smallest
+/// double is read as zero. The result is empty for anything else, including `nan`, `inf` and
+/// `1e999`.
 [[nodiscard]] inline std::optional<double> parse_number(std::string_view word) noexcept {
   const char* const end = word.data() + word.size();
   double value = 0;
@@ -44,7 +45,7 @@ namespace carom::files {
   return error == std::errc{} ? std::string(text, stop) : std::string("nan");
 }
 
-/// A number rounded for reading: `digits` significant digits, as %g writes them.
+/// A rounded number for readers: `digits` significant digits, as in %g.
 [[nodiscard]] inline std::string format_rounded(double value, int digits) {
   char text[48];
   const auto [stop, error] =

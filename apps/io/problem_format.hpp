@@ -9,7 +9,7 @@
 
 namespace carom::files {
 
-/// What a file of a problem may be.
+/// The format of a problem file.
 enum class ProblemFormat {
   unknown,
   text,  ///< `carom-problem`: bodies, contacts and constraints in words.
@@ -17,7 +17,7 @@ enum class ProblemFormat {
   hdf5,  ///< HDF5, the form of FCLIB's files.
 };
 
-/// Whether bytes claim to be HDF5: its signature is at 0, 512, or a doubling of that.
+/// Whether the bytes begin as HDF5: its signature is at 0, 512, or a doubling of that.
 [[nodiscard]] inline bool is_hdf5(std::string_view bytes) noexcept {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   for (std::size_t at = 0; at < bytes.size(); at = at == 0 ? 512 : 2 * at) {
@@ -26,7 +26,7 @@ enum class ProblemFormat {
   return false;
 }
 
-/// The format of a file by its content, whatever its name.
+/// The format of a file from its content, for any name.
 [[nodiscard]] inline ProblemFormat recognize_format(std::string_view bytes) noexcept {
   if (is_cpf(bytes)) return ProblemFormat::cpf;
   if (is_hdf5(bytes)) return ProblemFormat::hdf5;

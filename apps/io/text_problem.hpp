@@ -22,7 +22,7 @@
 
 namespace carom::files {
 
-/// A contact problem kept as text (docs/file_formats.md), and the guess that came with it.
+/// A contact problem as text (docs/file_formats.md), and its guess.
 struct TextProblem {
   ContactProblem<double> problem;
   VectorX<double> guess;  ///< First guess of the velocity, n_v [m/s, rad/s].
@@ -32,7 +32,7 @@ namespace detail {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Reads the parts of one text problem in the order in which they stand.
+/// Reads the parts of one text problem in their order.
 class TextProblemParser {
  public:
   explicit TextProblemParser(std::string_view text) : reader_(text) {}
@@ -88,8 +88,8 @@ class TextProblemParser {
     problem.add_body(matrix_, velocity_);
   }
 
-  /// A matrix too large for the rest of the file is refused before memory is asked for; small ones
-  /// are read as far as they go, which gives the better message.
+  /// Rejects a matrix that is too large for the rest of the file before memory is allocated. Small
+  /// matrices are read as far as possible, which results in a better message.
   void refuse_absurd(std::int64_t size) const {
     constexpr std::int64_t small = 256;
     const auto room = std::int64_t(reader_.remaining() / 2);  // a digit and a space per number
@@ -136,7 +136,7 @@ class TextProblemParser {
     }
   }
 
-  /// w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 of the contact read last, by which the format defines its weights.
+  /// w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 of the last contact, with which the format defines its weights.
   [[nodiscard]] static double file_inverse_mass(const ContactProblem<double>& problem) {
     const Index block = problem.block_count() - 1;
     SquareMatrix<double, 3> sum = SquareMatrix<double, 3>::Zero();
@@ -147,7 +147,7 @@ class TextProblemParser {
     }
     return sum.isZero(0) ? 1 : sum.norm() / 3;
   }
-  /// A contact of infinite stiffness is rigid. Its v̂ is the one of any stiffness, −ϕ/(δt + τ_d).
+  /// A contact with infinite stiffness is rigid. Its v̂ is that of any stiffness, −ϕ/(δt + τ_d).
   void add_unyielding(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
                       const CompliantContact<double>& contact) {
     add_block(problem, line, sides, 3,
@@ -248,7 +248,7 @@ class TextProblemParser {
            problem.check_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law));
     problem.add_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
   }
-  /// Refuses a contact whose physical data lead to weights that overflow.
+  /// Rejects a contact whose physical data result in weights that overflow.
   void check_weights(const ContactProblem<double>& problem, std::int64_t line) {
     const WeightedContact<double>& law = problem.friction_contact_law(problem.block_count() - 1);
     const ContactWeights<double>& weights = law.regularization;
@@ -295,7 +295,7 @@ class TextProblemParser {
     return reader_.number([&] { return item_ + ": " + name + " entry " + std::to_string(index); },
                           range);
   }
-  /// A number, or infinity in the direction in which it means no bound.
+  /// A number, or infinity in the direction in which it is not a bound.
   double bound(const char* name, int index, std::string_view infinity) {
     const std::string_view word = reader_.next();
     if (word == infinity) {
@@ -309,7 +309,7 @@ class TextProblemParser {
     }
     return *value;
   }
-  /// Refuses an item with the problem's fault, under the item's name in the file.
+  /// Rejects an item with the problem's fault, under the item's name in the file.
   void refuse(std::int64_t line, const std::string& fault) const {
     if (fault.empty()) return;
     const std::string told =
@@ -326,13 +326,13 @@ class TextProblemParser {
 
 }  // namespace detail
 
-/// Whether text claims to be a contact problem: its first word says so.
+/// Whether the text begins as a contact problem, by its first word.
 [[nodiscard]] inline bool is_text_problem(std::string_view text) noexcept {
   return WordReader(text).next() == "carom-problem";
 }
 
-/// Reads a contact problem from text. Throws BadInput naming line, item, field and what was
-/// expected.
+/// Reads a contact problem from text. Throws BadInput naming line, item, field and the expected
+/// value.
 [[nodiscard]] inline TextProblem parse_text_problem(std::string_view text) {
   return detail::TextProblemParser(text).parse();
 }

@@ -11,10 +11,10 @@
 
 namespace carom::files {
 
-/// Which numbers a field takes.
+/// The range of the numbers of a field.
 enum class NumberRange { finite, nonnegative, positive };
 
-/// The range in words, for messages.
+/// The range as words, for messages.
 [[nodiscard]] constexpr const char* describe(NumberRange range) noexcept {
   switch (range) {
     case NumberRange::finite:
@@ -32,10 +32,10 @@ enum class NumberRange { finite, nonnegative, positive };
          (range == NumberRange::nonnegative && number == 0);
 }
 
-/// Walks through text word by word and knows the line it is in. A byte-order mark at the beginning,
-/// as some editors write it, is passed over, and lines may end in CR LF. What it does not find is
-/// reported as BadInput: "line 7: body 0: size: expected a whole number >= 1, got '-3'". A place is
-/// passed as a function that returns its name, called only for a message.
+/// Reads text word by word and counts lines. A byte-order mark at the beginning, as some editors
+/// write it, is skipped, and lines may end in CR LF. A missing item is reported as BadInput: "line
+/// 7: body 0: size: expected a whole number >= 1, got '-3'". A place is passed as a function that
+/// returns its name; it is called only for a message.
 class WordReader {
  public:
   explicit WordReader(std::string_view text) noexcept : text_(text) {
@@ -52,7 +52,7 @@ class WordReader {
 
   /// Line of the last word, from 1.
   [[nodiscard]] std::int64_t line() const noexcept { return line_; }
-  /// Characters not read yet.
+  /// Count of characters that are not yet read.
   [[nodiscard]] std::size_t remaining() const noexcept { return text_.size() - at_; }
 
   [[noreturn]] void fail(const std::string& sentence) const {
@@ -67,7 +67,7 @@ class WordReader {
     fail((place.empty() ? "" : place + ": ") + "expected " + expected + ", got " + shown);
   }
 
-  /// Passes one word, which must be the expected one.
+  /// Reads one word, which must be the expected one.
   void keyword(const char* expected, const std::string& place = {}) {
     const std::string_view word = next();
     if (word != expected) fail(place, std::string("'") + expected + "'", word);

@@ -18,10 +18,10 @@
 #include "carom/viscoelastic/stepper.hpp"
 
 /// @file
-/// What the library targets `carom::compiled`, for double, and `carom::compiled_float`, for float,
-/// hold. They define CAROM_COMPILED and CAROM_COMPILED_FLOAT for the units that link them. With
-/// either of the two, carom.hpp includes this header, and the unit takes these classes and
-/// functions from the library instead of compiling them again.
+/// The contents of the library targets `carom::compiled`, for double, and `carom::compiled_float`,
+/// for float. The targets define CAROM_COMPILED and CAROM_COMPILED_FLOAT for the units that link
+/// them. With either of the two, carom.hpp includes this header, and the unit uses these classes
+/// and functions from the library instead of compiling them again.
 namespace carom {
 inline namespace CAROM_ABI {
 
