@@ -227,6 +227,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
   const int done = iterations + begun.iterations;
   if (begun.converged()) {
     begun.iterations = done;
+    write_velocity(problem, impulse_, velocity);
     return rounds_.judge(problem, velocity, impulse_, begun)
                ? begun
                : follow(problem, true, velocity, done);
