@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
@@ -19,7 +18,7 @@ namespace active_block_test {
 
 using carom::FrictionLaw, carom::ImpulseSet, carom::ImpulseShape, carom::RowNumbers;
 using carom::detail::ActiveBlock, carom::detail::BlockList, carom::detail::BlockResponse;
-using carom::detail::BlockRows, carom::detail::held_softness, carom::detail::PartNumbers;
+using carom::detail::BlockRows, carom::detail::held_softness;
 using carom::testing::OracleBlock, carom::testing::rounding, carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
@@ -233,84 +232,6 @@ TEMPLATE_TEST_CASE("active_block: with compliance, the equation is solved to rou
   });
   gains.check(500);
   offsets.check(500);
-}
-
-TEMPLATE_TEST_CASE("active_block: a friction contact is an ellipse whose axes are equal",
-                   "[solvers][law]", float, double) {
-  using Scalar = TestType;
-  WorstCase gains("N"), offsets("h"), clips("clip");
-  int slides = 0;
-  for_each_state<Scalar>(
-      3, 400, [&]<int Own>(const BlockRows<Scalar, Own>& block, const Equation& equation, auto&) {
-        if constexpr (Own == 1) {
-          if (equation.law != FrictionLaw::coulomb) return;
-          Equation other = equation;
-          other.set.shape = ImpulseShape::elliptic;
-          other.set.friction(1) = other.set.friction(0);
-          ImpulseSet<Scalar> set = block.impulse_set();
-          set.shape = ImpulseShape::elliptic;
-          set.friction(1) = set.friction(0);
-          RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
-          for (int r = 0; r < 3; ++r) softness(r) = block.regularization(r);
-          BlockList<Scalar> list;
-          list.add(set, softness, 0);
-          REQUIRE_FALSE(list.is_triple(0));
-          list.change(0, [&](auto& given) { given.inverse_mass = block.inverse_mass; });
-          const Response one(block, equation);
-          const RowNumbers<Scalar> gamma = equation.gamma.template cast<Scalar>();
-          const auto mine =
-              ActiveBlock<Scalar, 1>::clip(block, PartNumbers<Scalar, 1>::at(gamma.data()));
-          list.visit(0, [&]<int Parts>(const BlockRows<Scalar, Parts>& general) {
-            const Response two(general, other);
-            gains.see((one.gain - two.gain).norm(), allowance<Scalar>() * two.gain.norm());
-            offsets.see((one.offset - two.offset).norm(),
-                        allowance<Scalar>() * (two.offset.norm() + equation.gamma.norm() +
-                                               two.gain.norm() * equation.u.norm()));
-            const auto theirs =
-                ActiveBlock<Scalar, Parts>::clip(general, parts_of_rows(general, gamma));
-            clips.see(double((mine - PartNumbers<Scalar, 1>::at(theirs.data())).norm()),
-                      double(rounding<Scalar>(16, 1)) * (1 + double(gamma.norm())));
-          });
-          slides += one.gain(0, 2) != 0 || one.gain(1, 2) != 0;
-        }
-      });
-  gains.check(200);
-  offsets.check(200);
-  clips.check(200);
-  CHECK(slides > 30);
-}
-
-TEMPLATE_TEST_CASE("active_block: N is symmetric and positive under the convex law",
-                   "[solvers][law]", float, double) {
-  using Scalar = TestType;
-  WorstCase symmetric("N = Nᵀ"), positive("least eigenvalue");
-  for_each_state<Scalar>(4, 100, [&](const auto& block, const Equation& equation, auto&) {
-    if (equation.law != FrictionLaw::convex) return;
-    const Response response(block, equation);
-    const double size = response.gain.norm();
-    symmetric.see((response.gain - response.gain.transpose()).norm(),
-                  double(rounding<Scalar>(4, 1)) * size);
-    const Eigen::SelfAdjointEigenSolver<Six> eigen(response.gain);
-    positive.see(-std::min(0., eigen.eigenvalues().minCoeff()),
-                 double(rounding<Scalar>(64, 1)) / double(held_softness<Scalar>()) * size);
-  });
-  symmetric.check(600);
-  positive.check(600);
-}
-
-TEMPLATE_TEST_CASE("active_block: an impulse that nothing holds becomes zero", "[solvers][example]",
-                   float, double) {
-  using Scalar = TestType;
-  WorstCase gone("the impulse goes");
-  for_each_state<Scalar>(5, 100, [&](const auto& block, const Equation& equation, auto&) {
-    const Rows y = equation.trial();
-    if (equation.set.shape == ImpulseShape::intervals || !equation.slope(y).isZero(0)) return;
-    const Response response(block, equation);
-    gone.see_holds(response.gain.isZero(0));
-    gone.see((equation.gamma + equation.set.shift + response.offset).head(equation.set.rows).norm(),
-             double(rounding<Scalar>(4, 1)) * 8);
-  });
-  gone.check(50);
 }
 
 TEMPLATE_TEST_CASE("active_block: clipping lands in the set and leaves alone what is in it",

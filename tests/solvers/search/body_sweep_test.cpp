@@ -11,8 +11,8 @@ namespace body_sweep_test {
 using carom::testing::by_solver;
 
 using carom::FrictionLaw, carom::Index;
-using carom::testing::Incline, carom::testing::LawScene, carom::testing::rounding,
-    carom::testing::VectorSource, carom::testing::WorstCase;
+using carom::testing::LawScene, carom::testing::rounding, carom::testing::VectorSource,
+    carom::testing::WorstCase;
 
 namespace {
 
@@ -34,30 +34,6 @@ void sweep(LawScene<Scalar>& scene, Index island, FrictionLaw law, int count) {
 }
 
 }  // namespace
-
-TEMPLATE_TEST_CASE("body_sweep: a block on an incline is solved in closed form from any guess",
-                   "[solvers][oracle]", float, double) {
-  using Scalar = TestType;
-  VectorSource<double> source(1);
-  WorstCase impulse("impulse");
-  for (const double slope : {0., 0.3, 0.49, 0.51, 0.8, 3.}) {
-    for (const double mass : {1e-3, 2., 1e4}) {
-      for (const FrictionLaw law : laws) {
-        const Incline incline{mass, slope};
-        LawScene<Scalar> scene(incline.problem(), law);
-        const Eigen::Vector3d expected = incline.impulse(law);
-        const Eigen::Vector3d guess =
-            expected + expected.norm() * carom::testing::draw_matrix(source, 3, 1);
-        scene.places().write(guess, scene.iterate.impulse());
-        sweep(scene, 0, law, 400);
-        impulse.see((scene.impulse() - expected).norm(),
-                    double(rounding<Scalar>(1000, 1)) * expected.norm(), slope, mass,
-                    int(law == FrictionLaw::convex));
-      }
-    }
-  }
-  impulse.check(36);
-}
 
 TEST_CASE("body_sweep: impulses end in their sets, the convex law's dual cost falls in every sweep",
           "[solvers][law]") {
@@ -97,26 +73,6 @@ TEST_CASE("body_sweep: impulses end in their sets, the convex law's dual cost fa
   falls.check(200);
   for (const WorstCase* law : {&inside, &moves}) law->check(400);
   apart.check(20);
-}
-
-TEST_CASE("body_sweep: impulses that obey the law stay, and those of stacks approach it",
-          "[solvers][law]") {
-  WorstCase stays("the error of an answer"), gains("the error that sweeps leave");
-  int number = 0;
-  for (const auto& raw : carom::testing::small_stacks()) {
-    for (const FrictionLaw law : laws) {
-      LawScene<double> scene(raw, law);
-      const double before = scene.measure(0);
-      sweep(scene, 0, law, 4000);
-      const double left = scene.measure(0);
-      gains.see(left, by_solver(1e-4) * before, number, int(law == FrictionLaw::convex));
-      sweep(scene, 0, law, 1);
-      stays.see(scene.measure(0), 1.01 * left + rounding(1000, 1.0), number);
-    }
-    ++number;
-  }
-  gains.check(16);
-  stays.check(16);
 }
 
 }  // namespace body_sweep_test

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/law_scenes.hpp"
@@ -260,9 +259,8 @@ TEMPLATE_TEST_CASE("interval_path: the longest step ends on a bound", "[solvers]
   for (const WorstCase* check : {&length, &moved, &velocities, &sums, &counted}) check->check(400);
 }
 
-TEMPLATE_TEST_CASE("interval_path: a start is raised between its bounds from anywhere",
-                   "[solvers][law]", float, double) {
-  using Scalar = TestType;
+TEST_CASE("interval_path: a start is raised between its bounds from anywhere", "[solvers][law]") {
+  using Scalar = double;
   WorstCase inside("inside"), fixed("fixed rows have their impulse"), lacks("what lacks");
   for_each_case<Scalar>(3, [&](Case<Scalar>& one, auto& source) {
     const Numbers<Scalar> gamma = one.draw(source, 20), u = one.draw(source, 5);
@@ -301,9 +299,8 @@ TEMPLATE_TEST_CASE("interval_path: a start is raised between its bounds from any
   fixed.check(100);
 }
 
-TEMPLATE_TEST_CASE("interval_path: an impulse on a bound is not inside", "[solvers][example]",
-                   float, double) {
-  using Scalar = TestType;
+TEST_CASE("interval_path: an impulse on a bound is not inside", "[solvers][example]") {
+  using Scalar = double;
   BlockList<Scalar> list;
   list.add(carom::bounded_impulse(Scalar(-1), Scalar(2)), RowNumbers<Scalar>::Zero(), 0);
   list.change(0, [](auto& block) { block.inverse_mass = 1; });
@@ -378,31 +375,9 @@ constexpr double path_end = sizeof(Scalar) == 8 ? 1e-9 : 1e-4;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("central_path: a block on an incline ends where its closed form is",
-                   "[solvers][oracle]", float, double) {
-  using Scalar = TestType;
-  WorstCase impulse("impulse"), steps("in few steps"), inside("inside of the cone");
-  for (const double slope : {0., 0.3, 0.49, 0.51, 0.8, 3.}) {
-    for (const double mass : {1e-3, 2., 1e4}) {
-      for (const FrictionLaw law : laws) {
-        const Incline incline{mass, slope};
-        LawScene<Scalar> scene(incline.problem(), law);
-        const Followed end = follow(scene, 0, path_end<Scalar>);
-        const Eigen::Vector3d expected = incline.impulse(law);
-        // The path ends with an error of the root of that of the map where friction nearly slides.
-        impulse.see((scene.impulse() - expected).norm(), 300 * path_end<Scalar> * expected.norm(),
-                    slope, mass, int(law == FrictionLaw::convex));
-        steps.see(end.steps, 20, slope, mass, int(law == FrictionLaw::convex));
-        inside.see(end.outside, double(rounding<Scalar>(8, 1)));
-      }
-    }
-  }
-  for (const WorstCase* law : {&impulse, &steps, &inside}) law->check(36);
-}
-
-TEMPLATE_TEST_CASE("central_path: stacks are solved under both laws from inside of the cones",
-                   "[solvers][law]", float, double) {
-  using Scalar = TestType;
+TEST_CASE("central_path: stacks are solved under both laws from inside of the cones",
+          "[solvers][law]") {
+  using Scalar = double;
   WorstCase solved("error"), steps("in few steps"), inside("inside"), shares("shares");
   int scene_number = 0;
   for (const auto& raw : carom::testing::small_stacks()) {
@@ -422,25 +397,6 @@ TEMPLATE_TEST_CASE("central_path: stacks are solved under both laws from inside 
   for (const WorstCase* law : {&solved, &steps, &inside, &shares}) law->check(16);
 }
 
-TEST_CASE("central_path: every shape of constraint is followed to its end under the convex law",
-          "[solvers][law]") {
-  VectorSource<double> source(1);
-  WorstCase solved("error"), steps("in few steps");
-  for (int round = 0; round < 4; ++round) {
-    const auto raw = carom::testing::draw_body_problem(source, {6, 6, 3, 6, 6, 6});
-    LawScene<double> scene(raw, FrictionLaw::convex);
-    for (Index i = 0; i < scene.system.islands().size(); ++i) {
-      // Sliding contacts off the path's centre leave the root of their product as error, and
-      // Newton's method is tried at 1e-3.
-      const Followed end = follow(scene, i, 1e-6);
-      solved.see(end.error, by_solver(1e-6), round, i, end.steps);
-      steps.see(end.steps, 50, round, i);
-    }
-  }
-  solved.check(8);
-  steps.check(8);
-}
-
 TEST_CASE("central_path: near its end, a smooth path falls faster than linearly",
           "[solvers][law]") {
   for (const FrictionLaw law : laws) {
@@ -458,32 +414,6 @@ TEST_CASE("central_path: near its end, a smooth path falls faster than linearly"
     REQUIRE(path.advance(scene.system, 0, law, scene.iterate, scene.memory) > 0.9);
     CHECK(scene.measure(0) < 0.02 * error);
   }
-}
-
-TEST_CASE("central_path: islands are followed by themselves", "[solvers][law]") {
-  VectorSource<double> source(2);
-  const auto raw = carom::testing::draw_body_problem(source, {6, 6, 6, 6, 6});
-  LawScene<double> together(raw, FrictionLaw::convex), apart(raw, FrictionLaw::convex);
-  REQUIRE(together.system.islands().size() >= 2);
-  CentralPath<BodySystem<double>> path;
-  path.lay_out(together.system);
-  const Index count = together.system.islands().size();
-  for (Index i = 0; i < count; ++i) {
-    REQUIRE(
-        path.start(together.system, i, together.yardstick, 30, together.iterate, together.memory));
-  }
-  for (int k = 0; k < 5; ++k) {
-    for (Index i = 0; i < count; ++i) {
-      static_cast<void>(together.measure(i));
-      static_cast<void>(
-          path.advance(together.system, i, FrictionLaw::convex, together.iterate, together.memory));
-    }
-  }
-  for (Index i = 0; i < count; ++i) {
-    const Followed end = follow(apart, i, 0, 5);
-    CHECK(end.started);
-  }
-  CHECK(together.impulse() == apart.impulse());
 }
 
 }  // namespace central_path_test

@@ -3,20 +3,17 @@
 
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/executors.hpp"
 #include "support/raw_problem.hpp"
-#include "support/stacks.hpp"
 #include "support/tolerance.hpp"
 
 namespace coulomb_newton_test {
@@ -86,23 +83,6 @@ TEMPLATE_TEST_CASE("coulomb newton: impulses obey Coulomb's law, velocities are 
   // In float, what rounding does to an answer can be more than the tolerance.
   CHECK(begun_again <= (single ? 2 : 0));
   CHECK(far > 20);
-}
-
-TEST_CASE("coulomb newton: sweeps with exact local solves find the same", "[solvers][oracle]") {
-  VectorSource<double> source(52u);
-  for (int sample = 0; sample < 20; ++sample) {
-    const auto problem = draw<double>(source, 1 + sample % 6);
-    SapSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-12});
-    VectorX<double> velocity = problem.free_velocity();
-    CHECK(solver.solve(problem, velocity).converged());
-    DelassusForm<double> form;
-    DelassusProblem<double> dual;
-    form.write(problem, dual);
-    carom::GaussSeidel<double> sweeps({.tolerance = 1e-12, .iteration_limit = 100000});
-    VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
-    CHECK(sweeps.solve(dual, impulse).converged());
-    CHECK((impulse - solver.impulse()).norm() <= by_solver(1e-8) * (1 + impulse.norm()));
-  }
 }
 
 // One contact in slide: γₙ = (v̂ₙ − vₙ)/Rₙ does not depend on the slip, so that a body pushed along
@@ -182,12 +162,7 @@ TEST_CASE("coulomb newton: islands on threads, and a solver moved, give the same
   SapSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-10});
   VectorX<double> velocity = problem.free_velocity(), threaded = velocity, moved = velocity;
   CHECK(solver.solve(problem, velocity).converged());
-  const auto on_threads = [](carom::Index count, const auto& task) {
-    std::vector<std::thread> threads;
-    for (carom::Index i = 0; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
-    for (std::thread& thread : threads) thread.join();
-  };
-  CHECK(solver.solve(problem, threaded, on_threads).converged());
+  CHECK(solver.solve(problem, threaded, carom::testing::ThreadEach{}).converged());
   CHECK(threaded == velocity);
   SapSolver<double> other = std::move(solver);
   CHECK(other.solve(problem, moved).converged());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/search/proximal_newton.hpp"
 
-#include <algorithm>
-
 #include "support/catch.hpp"
 #include "support/law_scenes.hpp"
 #include "support/tolerance.hpp"
@@ -40,33 +38,6 @@ struct Solved {
 }
 
 }  // namespace
-
-TEST_CASE("proximal_newton: a block on an incline is solved in closed form from any guess",
-          "[solvers][oracle]") {
-  VectorSource<double> source(1);
-  WorstCase impulse("impulse"), error("error");
-  for (const double slope : {0., 0.3, 0.49, 0.51, 0.8, 3.}) {
-    for (const double mass : {1e-3, 2., 1e4}) {
-      for (const FrictionLaw law : laws) {
-        for (const double size : {0., 0.01, 1., 100.}) {
-          const Incline incline{mass, slope};
-          LawScene<double> scene(incline.problem(), law);
-          const Eigen::Vector3d expected = incline.impulse(law);
-          const Eigen::Vector3d guess =
-              expected + size * expected.norm() * carom::testing::draw_matrix(source, 3, 1);
-          scene.places().write(guess, scene.iterate.impulse());
-          const Solved end = search(scene, 0, 1e-12, systems(1000));
-          error.see(end.error, by_solver(1e-12), slope, mass, size,
-                    int(law == FrictionLaw::convex));
-          impulse.see((scene.impulse() - expected).norm(), by_solver(1e-10) * expected.norm(),
-                      slope, mass, size, int(law == FrictionLaw::convex));
-        }
-      }
-    }
-  }
-  impulse.check(144);
-  error.check(144);
-}
 
 TEST_CASE("proximal_newton: stacks are solved from no impulse, rigid and hyperstatic",
           "[solvers][law]") {
