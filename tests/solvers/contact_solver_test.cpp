@@ -331,19 +331,6 @@ TEST_CASE("contact_solver: a motor keeps its gains where contact is rigid", "[so
   CHECK(std::abs(velocity(2)) <= rounding(50000, 1.0));
 }
 
-TEST_CASE("contact_solver: a stack, rigid, where impulses are many", "[solvers][law]") {
-  const auto problem =
-      build(make_rigid(carom::testing::make_stack({.count = 4, .copies = 2, .push = 0.3})));
-  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-    ContactSolver<double> solver({.law = law, .tolerance = 1e-12});
-    VectorX<double> velocity = problem.free_velocity();
-    const auto report = solver.solve(problem, velocity);
-    CAPTURE(to_string(law), report.residual, report.iterations);
-    CHECK(report.converged());
-    check_answer(problem, solver, velocity, report);
-  }
-}
-
 TEST_CASE("contact_solver: from the impulses of the step before it takes fewer iterations",
           "[solvers][law]") {
   VectorSource<double> source(65u);
@@ -444,43 +431,6 @@ TEST_CASE("contact_solver: where squares overflow nothing is called solved", "[s
     carom::DelassusProblem<double> dual;
     form.write(problem, dual);
     CHECK_FALSE(certify(dual, none, carom::FrictionLaw::coulomb).natural_map_error < 0.1);
-  }
-}
-
-TEST_CASE("contact_solver: every method alone returns the same answer in the same way",
-          "[solvers][law]") {
-  using carom::ContactMethod;
-  VectorSource<double> source(68u);
-  for (int round = 0; round < 2; ++round) {
-    auto problem = carom::testing::draw_bodies<double>(source, 4);
-    for (const bool rigid : {false, true}) {
-      if (rigid) problem.make_rigid();
-      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-        VectorX<double> expected;
-        CHECK(ContactSolver<double>({.law = law, .tolerance = 1e-11})
-                  .solve(problem, expected)
-                  .converged());
-        for (const ContactMethod method : {ContactMethod::sap, ContactMethod::interior_point}) {
-          const bool on_velocities = method == ContactMethod::sap;
-          if (on_velocities && rigid) continue;  // it needs R > 0
-          ContactSolver<double> solver(
-              {.law = law, .method = method, .tolerance = 1e-11, .iteration_limit = 100000});
-          solver.prepare(problem);
-          VectorX<double> velocity = problem.free_velocity();
-          const auto report = solver.solve(problem, velocity);
-          CAPTURE(round, rigid, to_string(law), to_string(method), report.residual);
-          CHECK(report.converged());
-          CHECK(report.residual_target == 1e-11);
-          CHECK((velocity - expected).norm() <= by_solver(1e-7) * (1 + expected.norm()));
-          if (!on_velocities) check_answer(problem, solver, velocity, report);
-          const VectorX<double> impulse = solver.impulse();
-          const auto again = solver.solve_from(problem, solver.impulse(), velocity);
-          CHECK(again.converged());
-          CHECK(again.iterations <= (on_velocities ? 1 : 0));
-          CHECK((solver.impulse() - impulse).norm() <= by_solver(1e-7) * (1 + impulse.norm()));
-        }
-      }
-    }
   }
 }
 

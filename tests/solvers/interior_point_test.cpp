@@ -172,10 +172,7 @@ TEST_CASE("interior_point: an executor changes no bit", "[solvers][law]") {
   InteriorPointSolver<double> one({.tolerance = 1e-12}), other({.tolerance = 1e-12});
   VectorX<double> velocity, backwards;
   CHECK(one.solve(problem, velocity).converged());
-  const auto reverse = [](Index count, auto&& task) {
-    for (Index i = count; i-- > 0;) task(i);
-  };
-  CHECK(other.solve(problem, backwards, reverse).converged());
+  CHECK(other.solve(problem, backwards, carom::testing::Backwards{}).converged());
   CHECK(velocity == backwards);
   CHECK(one.impulse() == other.impulse());
 }
@@ -316,7 +313,7 @@ namespace interior_point_impulses_test {
 using carom::testing::by_solver;
 
 using carom::Index, carom::SolveStatus, carom::VectorX;
-using carom::InteriorPointSolver, carom::DelassusProblem, carom::FrictionLaw, carom::ImpulseShape;
+using carom::InteriorPointSolver, carom::DelassusProblem, carom::FrictionLaw;
 using carom::testing::assemble_dual, carom::testing::draw_dual, carom::testing::DualData;
 using carom::testing::DualShape, carom::testing::sweep, carom::testing::VectorSource,
     carom::testing::WorstCase;
@@ -613,26 +610,6 @@ TEST_CASE("interior_point_impulses: guesses that are not finite", "[solvers][law
       CHECK(report.residual == infinity);
       impulse.setZero();  // the solver still works
       CHECK(solver.solve(problem, impulse).converged());
-    }
-  }
-}
-
-TEST_CASE("interior_point_impulses: elliptic friction of unlike coefficients under both laws",
-          "[solvers][law]") {
-  VectorSource<double> source(47u);
-  for (int round = 0; round < 12; ++round) {
-    DualData data = draw_dual(source, {5, 2, 0.5, false, round % 2 == 0 ? 0.0 : 0.05});
-    for (auto& set : data.sets) {
-      set = carom::cone_impulses<double>(ImpulseShape::elliptic,
-                                         {0.8 * source.unit(), 0.05 * source.unit(), 0});
-    }
-    const auto problem = assemble_dual(data);
-    for (const FrictionLaw law : laws) {
-      VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
-      const auto report = make_bare(law, 1e-11, 8000).solve(problem, impulse);
-      CAPTURE(round, to_string(law), report.iterations);
-      CHECK(report.converged());
-      carom::testing::check_answer(problem, impulse, report, law);
     }
   }
 }

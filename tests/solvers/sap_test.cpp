@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "support/deadline_laws.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
+#include "support/executors.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
@@ -117,37 +117,6 @@ TEMPLATE_TEST_CASE("sap: it finds what an independent solver of the dual finds",
   near.check(25);
   tight.check(50);
   converged.check(25);
-}
-
-TEST_CASE("sap: the answer meets the optimality conditions", "[solvers][law]") {
-  WorstCase momentum("A(v - v*) = J' gamma"), cone("gamma in its cone"), dual("u in the dual cone"),
-      work("gamma . u = 0"), gap("primal + dual = 0");
-  for_each_problem(60, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
-    const Solved solved = solve(raw, guess);
-    const auto dense = assemble<Long>(raw);
-    const VectorX<Long> v = convert_vector<Long>(solved.velocity),
-                        gamma = convert_vector<Long>(solved.impulse);
-    const Long size = dense.energy_norm(v) + dense.energy_norm(dense.free_velocity);
-    const VectorX<Long> change = v - dense.free_velocity;
-    const VectorX<Long> imbalance = carom::testing::multiply(dense.momentum, change) -
-                                    carom::testing::multiply_transposed(dense.jacobian, gamma);
-    momentum.see(dense.momentum_norm(imbalance), by_solver(1e-11L) * size);
-    const VectorX<Long> u = dense.conic_velocity(v, gamma);
-    const Long speed = u.norm() + dense.bias.norm() + dense.jacobian.norm() * v.norm();
-    for (Index i = 0; i < dense.contact_count(); ++i) {
-      const Long mu = dense.friction(i);
-      const Long g_t = std::hypot(gamma(3 * i), gamma(3 * i + 1)), g_n = gamma(3 * i + 2);
-      const Long u_t = std::hypot(u(3 * i), u(3 * i + 1)), u_n = u(3 * i + 2);
-      cone.see(std::max(0.0L, g_t - mu * g_n), rounding(50, 1.0) * (1 + mu) * (1 + g_n));
-      cone.see(std::max(0.0L, -g_n), 0);
-      dual.see(std::max(0.0L, mu * u_t - u_n), by_solver(1e-10L) * (1 + mu) * speed);
-      Long power = 0;
-      for (Index k = 0; k < 3; ++k) power += gamma(3 * i + k) * u(3 * i + k);
-      work.see(std::abs(power), by_solver(1e-10L) * (1 + mu) * speed * (g_t + g_n));
-    }
-    gap.see(std::abs(dense.cost(v) + dense.dual_cost(gamma)), rounding(50, 1.0) * size * size);
-  });
-  for (const WorstCase* law : {&momentum, &cone, &dual, &work, &gap}) law->check(60);
 }
 
 TEST_CASE("sap: the error bound holds after any number of iterations", "[solvers][law]") {
@@ -371,32 +340,6 @@ TEST_CASE("sap: the order of contacts, of bodies and of a contact's sides does n
   same.check(60);
 }
 
-TEST_CASE("sap: units of mass and velocity scale the answer", "[solvers][law]") {
-  // Powers of four and two leave every digit as it is.
-  WorstCase scaled("scaled answer");
-  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
-    const Solved plain = solve(raw, guess);
-    RawProblem other = raw;
-    const double mass = 1024, speed = 0.125;
-    for (auto& body : other.bodies) {
-      body.momentum *= mass;
-      body.free_velocity *= speed;
-    }
-    for (auto& contact : other.contacts) {
-      contact.law.regularization.tangent /= mass;
-      contact.law.regularization.normal /= mass;
-      contact.law.bias_velocity *= speed;
-    }
-    const Solved result = solve(other, speed * guess);
-    scaled.see((result.velocity - speed * plain.velocity).norm(),
-               rounding(100, speed * plain.velocity.norm()));
-    scaled.see((result.impulse - mass * speed * plain.impulse).norm(),
-               by_conditioning(1e-10) * mass * speed * (1 + plain.impulse.norm()));
-    scaled.see_holds(result.report.iterations == plain.report.iterations);
-  });
-  scaled.check(90);
-}
-
 TEST_CASE("sap: without contacts the free velocity is the answer", "[solvers][example]") {
   VectorSource<double> source(5u);
   const RawProblem raw = draw_problem(source, {.contact_count = 0});
@@ -449,15 +392,6 @@ TEST_CASE("sap: a solver keeps its results when moved", "[solvers][regression]")
   });
 }
 
-TEST_CASE("sap: options are kept as given", "[solvers][example]") {
-  const SapSolver<double> plain;
-  CHECK(plain.options().tolerance == std::sqrt(std::numeric_limits<double>::epsilon()));
-  CHECK(plain.options().iteration_limit == 200);
-  const SapSolver<float> chosen({.tolerance = 0.25F, .iteration_limit = 3});
-  CHECK(chosen.options().tolerance == 0.25F);
-  CHECK(chosen.options().iteration_limit == 3);
-}
-
 namespace {
 
 /// Problems of several islands and of one, with bodies of mixed size.
@@ -474,22 +408,6 @@ void for_each_island_problem(int count, const Visit& visit) {
     visit(raw, draw_velocity(source, raw));
   }
 }
-
-/// Islands in reverse order, then on threads of their own.
-struct Backwards {
-  template <typename Task>
-  void operator()(Index count, const Task& task) const {
-    for (Index i = count - 1; i >= 0; --i) task(i);
-  }
-};
-struct Threads {
-  template <typename Task>
-  void operator()(Index count, const Task& task) const {
-    std::vector<std::thread> threads;
-    for (Index i = 0; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
-    for (std::thread& thread : threads) thread.join();
-  }
-};
 
 }  // namespace
 
@@ -560,7 +478,7 @@ TEST_CASE("sap: the result is the same to the last bit whoever runs the islands"
         const auto report = solver.solve(problem, velocity, executor);
         return velocity == plain.velocity && report.residual == plain.report.residual;
       };
-      same.see_holds(run(Backwards{}) && run(Threads{}), limit);
+      same.see_holds(run(carom::testing::Backwards{}) && run(carom::testing::ThreadEach{}), limit);
     }
   });
   same.check(2 * count);
