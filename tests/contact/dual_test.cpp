@@ -5,10 +5,8 @@
 
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
-#include "support/dual_oracle.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
-#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -16,10 +14,9 @@ namespace dual_test {
 
 using carom::ContactProblem, carom::Index, carom::MatrixX, carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
-using carom::testing::by_solver;
-using carom::testing::DenseProblem, carom::testing::draw_problem, carom::testing::draw_velocity;
-using carom::testing::foot_on_cone, carom::testing::RawProblem, carom::testing::read_back;
-using carom::testing::rounding, carom::testing::solve_by_dual_oracle, carom::testing::VectorSource;
+using carom::testing::draw_problem, carom::testing::draw_velocity, carom::testing::foot_on_cone;
+using carom::testing::RawProblem, carom::testing::read_back, carom::testing::rounding,
+    carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
 namespace {
@@ -81,25 +78,6 @@ TEMPLATE_TEST_CASE("dual: cost, gradient, velocity and Delassus are those of the
   }
 }
 
-TEST_CASE("dual: for any velocity the gap to its impulses is half the gradient squared",
-          "[contact][law]") {
-  VectorSource<double> source(1234u);
-  WorstCase gap("l(v) + dual cost(P(y(v))) = |grad|^2/2");
-  for (int sample = 0; sample < 300; ++sample) {
-    const RawProblem raw = draw_problem(source, {});
-    const auto problem = build(raw);
-    const Eigen::VectorXd v = draw_velocity(source, raw);
-    Eigen::VectorXd gamma, gradient, workspace;
-    write_impulse(problem, v, gamma);
-    write_gradient(problem, v, gradient);
-    problem.whiten_momentum(carom::as_span(gradient));
-    const double primal = primal_cost(problem, v), dual = dual_cost(problem, gamma, workspace);
-    gap.see(std::abs(primal + dual - gradient.squaredNorm() / 2),
-            rounding(300, primal + std::abs(dual) + gradient.squaredNorm()), v);
-  }
-  gap.check(300);
-}
-
 TEST_CASE("dual: weak duality, for any velocity and any impulses in their cones",
           "[contact][law]") {
   VectorSource<double> source(4321u);
@@ -114,50 +92,6 @@ TEST_CASE("dual: weak duality, for any velocity and any impulses in their cones"
     weak.see_holds(primal + dual >= -rounding(300, primal + std::abs(dual)), v, other);
   }
   weak.check(300);
-}
-
-TEST_CASE("dual: at the solution all forms of the problem agree", "[contact][law]") {
-  // The solution comes from the oracle, in long double; the library's costs are asked about it.
-  VectorSource<double> source(777u);
-  WorstCase equal("primal = -dual"), conic("conic cost with slack = impulse is the primal's"),
-      feasible("u lies in the dual cone"), perpendicular("impulse . u = 0"),
-      momentum("A(v - v*) = J' gamma"), certified("the oracle is exact");
-  const int samples = carom::testing::sweep(4, 25);
-  for (int sample = 0; sample < samples; ++sample) {
-    const RawProblem raw =
-        draw_problem(source, {.sizes = {6, 3, 1}, .contact_count = 5, .stiffness_decades = 1});
-    const auto dense = assemble<Long>(raw);
-    const auto exact = solve_by_dual_oracle<Long>(dense, 1e-16L, 60000);
-    const Long size = dense.energy_norm(exact.velocity) + dense.energy_norm(dense.free_velocity);
-    certified.see(exact.error_bound, by_solver(1e-13L) * size);
-
-    const auto problem = build(raw);
-    const auto v = convert_vector<double>(exact.velocity);
-    const auto gamma = convert_vector<double>(exact.impulse);
-    Eigen::VectorXd workspace, pushed = Eigen::VectorXd::Zero(v.size());
-    const double primal = primal_cost(problem, v), dual = dual_cost(problem, gamma, workspace);
-    const double scale = double(size * size) + std::abs(primal);
-    equal.see(std::abs(primal + dual), rounding(3000, scale));
-    conic.see(std::abs(conic_cost(problem, v, gamma) - primal), rounding(3000, scale));
-    for (Index i = 0; i < problem.block_count(); ++i) {
-      const Vector3<double> g = gamma.segment<3>(3 * i);
-      const Vector3<double> u =
-          problem.friction_contact(i).slope(problem.friction_contact(i).velocity(v), g);
-      const double mu = problem.friction_contact_law(i).friction,
-                   speed = std::sqrt(double(dense.delassus().trace()));
-      feasible.see(std::max(0.0, mu * u.head<2>().norm() - u.z()),
-                   rounding(10000, speed * double(size) * (1 + mu)));
-      perpendicular.see(std::abs(g.dot(u)), rounding(10000, scale));
-      problem.friction_contact(i).add_momentum(g, pushed);
-    }
-    const VectorX<Long> change = exact.velocity - dense.free_velocity;
-    const VectorX<Long> imbalance =
-        carom::testing::multiply(dense.momentum, change) - convert_vector<Long>(pushed);
-    momentum.see(dense.momentum_norm(imbalance), rounding(1000, double(size)));
-  }
-  for (const WorstCase* law : {&certified, &equal, &conic, &feasible, &perpendicular, &momentum}) {
-    law->check(samples);
-  }
 }
 
 TEST_CASE("dual: one contact with a diagonal W is solved by one projection", "[contact][example]") {
@@ -211,25 +145,6 @@ TEST_CASE("dual: without contacts the velocity is free and the cost zero", "[con
   Eigen::MatrixXd delassus(4, 4);
   write_delassus(problem, delassus);
   CHECK(delassus.size() == 0);
-}
-
-TEST_CASE("dual: contacts of bodies apart are not coupled in the Delassus matrix",
-          "[contact][example]") {
-  ContactProblem<double> problem(0.01);
-  for (int b = 0; b < 3; ++b) {
-    problem.add_body((b + 1.0) * Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
-  }
-  const Eigen::Matrix3d j = Eigen::Matrix3d::Identity();
-  const carom::WeightedContact<double> law{0, {1, 1}, Eigen::Vector3d::Zero()};
-  problem.add_contact(0, j, law);
-  problem.add_contact(2, -j, 1, j, law);
-  problem.add_contact(1, j, law);
-  Eigen::MatrixXd delassus, expected = Eigen::MatrixXd::Zero(9, 9);
-  expected.block<3, 3>(0, 0) = j;
-  expected.block<3, 3>(3, 3) = (1.0 / 3 + 1.0 / 2) * j;
-  expected.block<3, 3>(3, 6) = expected.block<3, 3>(6, 3) = expected.block<3, 3>(6, 6) = j / 2;
-  write_delassus(problem, delassus);
-  CHECK((delassus - expected).cwiseAbs().maxCoeff() <= rounding(4, 1.0));
 }
 
 }  // namespace dual_test

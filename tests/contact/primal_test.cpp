@@ -2,7 +2,6 @@
 #include "carom/contact/primal.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
@@ -177,32 +176,6 @@ TEST_CASE("primal: the Hessian is the gradient's derivative away from region bou
   });
   derivative.check(600);
   symmetric.check(60);
-}
-
-TEST_CASE("primal: the Hessian is at least A and at most A + J'R^-1 J", "[contact][law]") {
-  VectorSource<double> source(91u);
-  WorstCase below("A <= H"), above("H <= A + J'R^-1 J");
-  for_each_problem<double>(60, [&](const auto& problem, const auto& dense, const auto& v) {
-    MatrixX<double> hessian;
-    write_hessian(problem, v, hessian);
-    for (int k = 0; k < 10; ++k) {
-      const VectorX<double> x = carom::testing::draw_matrix(source, v.size(), 1);
-      const VectorX<Long> wide = convert_vector<Long>(x);
-      const Long middle =
-          carom::testing::inner(wide, convert_vector<Long>(carom::testing::multiply(hessian, x)));
-      const Long low = carom::testing::inner(wide, carom::testing::multiply(dense.momentum, wide));
-      VectorX<Long> pressed = carom::testing::multiply(dense.jacobian, wide);
-      Long high = low;
-      for (Index i = 0; i < pressed.size(); ++i) {
-        high += pressed(i) * pressed(i) / dense.weights(i);
-      }
-      const Long slack = rounding(100, 1.0) * high;
-      below.see_holds(low <= middle + slack, v, x);
-      above.see_holds(middle <= high + slack, v, x);
-    }
-  });
-  below.check(600);
-  above.check(600);
 }
 
 TEST_CASE("primal: without contacts the cost is kinetic and its lowest point the free velocity",

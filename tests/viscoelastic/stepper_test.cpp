@@ -57,38 +57,6 @@ TEST_CASE("stepper: a pushed and a spun box", "[viscoelastic][golden]") {
   }
 }
 
-TEST_CASE("stepper: stiction, slide and brake of a point", "[viscoelastic][scene]") {
-  FreeBodyState<double> rest;
-  rest.position(2) = -9.81 / 1e5;
-  {
-    Stepper stepper(make_point(), {make_material()});
-    stepper.system().force(0) = 2;
-    FreeBodyState<double> state = rest;
-    for (int k = 0; k < 40; ++k) REQUIRE(stepper.step(state, 0.005).converged());
-    CHECK(std::abs(state.position(0) - 2e-5) <= rounding(50, 1.0));
-  }
-  double before = 1;
-  for (const double dt : {0.004, 0.001, 0.00025}) {
-    Stepper stepper(make_point(), {make_material(1e5, 300, 0.3)});
-    stepper.system().force(0) = 6;
-    FreeBodyState<double> state = rest;
-    for (int k = 0; k < int(std::lround(0.2 / dt)); ++k) {
-      REQUIRE(stepper.step(state, dt).converged());
-    }
-    const double error = std::abs(state.position(0) - 0.06162198665047719);
-    CAPTURE(dt, error);
-    CHECK(error < before / 3);
-    before = error;
-  }
-  CHECK(before < by_step(2e-5));
-  Stepper stepper(make_point(), {make_material()});
-  FreeBodyState<double> state = rest;
-  state.velocity(0) = 1;
-  for (int k = 0; k < 500; ++k) REQUIRE(stepper.step(state, 0.001).converged());
-  CHECK(std::abs(state.position(0) - 0.1018877491845056) <= by_step(1e-4));
-  CHECK(std::abs(state.velocity(0)) <= by_step(1e-9));
-}
-
 TEST_CASE("stepper: with events a drop converges faster than without", "[viscoelastic][scene]") {
   const auto drop = [](double dt, bool events) {
     ViscoelasticOptions<double> options;

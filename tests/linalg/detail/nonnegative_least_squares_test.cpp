@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Dense>
 
@@ -79,7 +78,7 @@ TEST_CASE("nonnegative_least_squares: as good as the best of all sets of free va
       converged("status");
   NonnegativeLeastSquares<double> squares;
   squares.prepare(6);
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 500; ++round) {
     const Index count = 1 + round % 6, dimension = 1 + (round / 6) % 7;
     const Problem problem = draw_problem(source, count, dimension);
     VectorX<double> x(count);
@@ -97,9 +96,9 @@ TEST_CASE("nonnegative_least_squares: as good as the best of all sets of free va
     best.see(std::abs(problem.value(x) - least_value(problem)), allowed * (1 + x.norm()),
              problem.gram, problem.linear);
   }
-  best.check(1500);
-  kkt.check(4500);
-  converged.check(3000);
+  best.check(500);
+  kkt.check(1500);
+  converged.check(1000);
 }
 
 TEST_CASE("nonnegative_least_squares: variables that may not move stay at zero",
@@ -108,7 +107,7 @@ TEST_CASE("nonnegative_least_squares: variables that may not move stay at zero",
   WorstCase held("held at zero"), same("the others as without the held ones");
   NonnegativeLeastSquares<double> squares;
   squares.prepare(6);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const Problem whole = draw_problem(source, 6, 8);
     std::vector<Index> moving;
     for (Index i = 0; i < 6; ++i) {
@@ -135,8 +134,8 @@ TEST_CASE("nonnegative_least_squares: variables that may not move stay at zero",
                whole.linear);
     }
   }
-  held.check(1000);
-  same.check(300);
+  held.check(600);
+  same.check(200);
 }
 
 TEST_CASE("nonnegative_least_squares: scenes one can check by hand", "[linalg][example]") {
@@ -164,22 +163,6 @@ TEST_CASE("nonnegative_least_squares: scenes one can check by hand", "[linalg][e
   CHECK(report.converged());
   CHECK(x.sum() == 1);
   CHECK(report.residual <= report.residual_target);
-}
-
-TEST_CASE("nonnegative_least_squares: a variable that entered leaves again", "[linalg][example]") {
-  // The first to enter is the third, which is useless once the others are free.
-  MatrixX<double> normals(3, 2);
-  normals << 1, 0, 0, 1, std::sqrt(0.5), std::sqrt(0.5);
-  const MatrixX<double> gram = normals * normals.transpose();
-  VectorX<double> linear(3), x(3);
-  linear << -1, -0.5, -1.4;
-  NonnegativeLeastSquares<double> squares;
-  squares.prepare(3);
-  CHECK(squares.solve(gram, linear, x).status != SolveStatus::not_finite);
-  const VectorX<double> gradient = gram * x + linear;
-  CHECK(x.minCoeff() >= 0);
-  CHECK(gradient.minCoeff() >= -rounding(50, 1.0));
-  CHECK(std::abs(gradient.dot(x)) <= rounding(50, 1.0));
 }
 
 TEST_CASE("nonnegative_least_squares: no variables, no work", "[linalg][example]") {
@@ -211,7 +194,7 @@ TEST_CASE("nonnegative_least_squares: many variables, of which some leave and co
   WorstCase kkt("stationary, feasible, complementary"), converged("status");
   NonnegativeLeastSquares<double> squares;
   squares.prepare(40);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 400; ++round) {
     const Index count = 3 + round % 20;
     const Problem problem = draw_problem(source, count, count + 1, 3);
     VectorX<double> x(count);
@@ -222,8 +205,8 @@ TEST_CASE("nonnegative_least_squares: many variables, of which some leave and co
     kkt.see(-gradient.minCoeff(), allowed, problem.linear);
     kkt.see(std::abs(gradient.dot(x)), allowed * (1 + x.norm()), problem.linear);
   }
-  kkt.check(6000);
-  converged.check(2000);
+  kkt.check(1200);
+  converged.check(400);
 }
 
 }  // namespace nonnegative_least_squares_test

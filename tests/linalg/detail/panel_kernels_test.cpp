@@ -57,23 +57,6 @@ MatrixX<Scalar> lower_part(const MatrixX<Scalar>& matrix) {
   return matrix.template triangularView<Eigen::Lower>();
 }
 
-template <int Width, typename Scalar>
-void check_corner(VectorSource<Scalar>& source) {
-  const MatrixX<Scalar> matrix = draw_definite(source, Width);
-  const VectorX<Scalar> b = draw_matrix(source, Width, 1);
-  Scalar corner[std::size_t(Width)][std::size_t(Width)];
-  for (int c = 0; c < Width; ++c) {
-    for (int r = 0; r < Width; ++r) corner[c][r] = matrix(r, c);
-  }
-  REQUIRE(carom::detail::factor_corner<Width>(corner));
-  VectorX<Scalar> x = b;
-  carom::detail::solve_corner<Width>(corner, x.data());
-  CAPTURE(matrix, b, x);
-  CHECK((matrix * x - b).norm() <= rounding(50, matrix.norm() * x.norm()));
-  corner[Width - 1][Width - 1] = -1;
-  CHECK_FALSE(carom::detail::factor_corner<Width>(corner));
-}
-
 }  // namespace
 
 TEST_CASE("panel_kernels: rows are counted in whole lanes", "[linalg][example]") {
@@ -128,16 +111,6 @@ TEMPLATE_TEST_CASE("panel_kernels: a product is subtracted from what was there, 
       CHECK((c + product - start).norm() <= rounding(30, start.norm() + product.norm()));
       CHECK((fresh + product).norm() <= rounding(30, product.norm()));
     }
-  }
-}
-
-TEMPLATE_TEST_CASE("panel_kernels: corners are factored, or refused", "[linalg][law]", float,
-                   double) {
-  VectorSource<TestType> source(4u);
-  for (int round = 0; round < 20; ++round) {
-    check_corner<1>(source);
-    check_corner<3>(source);
-    check_corner<6>(source);
   }
 }
 
