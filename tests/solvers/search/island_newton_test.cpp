@@ -16,7 +16,7 @@
 
 namespace island_state_test {
 
-using carom::FrictionLaw, carom::Index, carom::RowNumbers, carom::Vector3;
+using carom::Index, carom::RowNumbers, carom::Vector3;
 using carom::detail::IslandState, carom::detail::PackedIsland, carom::testing::ConstrainedProblem;
 using carom::testing::for_each_packed_problem, carom::testing::PackedCase;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
@@ -25,25 +25,21 @@ namespace {
 
 /// An iterate and all that follows from it, dense, in the rows of the problem as they were given.
 struct DenseState {
-  Eigen::VectorXd velocity, rows, trial, impulse, momentum, gradient;
+  Eigen::VectorXd rows, trial, impulse;
   Eigen::VectorXd row_size, trial_size;  ///< what rounding errors of rows and trial are relative to
   double cost = 0;
   double size = 0;  ///< what rounding errors of the cost are relative to
 
   template <typename Scalar>
-  DenseState(const PackedCase<Scalar>& data, const Eigen::VectorXd& whitened,
-             FrictionLaw law = FrictionLaw::convex) {
+  DenseState(const PackedCase<Scalar>& data, const Eigen::VectorXd& whitened) {
     const auto& dense = data.dense;
-    velocity = data.unwhiten(whitened);
     const Eigen::MatrixXd jacobian = data.whitened_jacobian();
     rows = jacobian * whitened;
     row_size = jacobian.cwiseAbs() * whitened.cwiseAbs();
     trial = (dense.bias - rows).cwiseQuotient(dense.weights);
     trial_size = (dense.bias.cwiseAbs() + row_size).cwiseQuotient(dense.weights);
-    impulse = project(data, trial, law);
-    momentum = jacobian.transpose() * impulse;
+    impulse = project(data, trial);
     const Eigen::VectorXd free = data.touched(data.whiten(dense.free_velocity));
-    gradient = whitened - free - momentum;
     // ½‖w − w*‖² and, as Moreau says, half of ‖y‖² less its distance from the set, squared.
     cost = (whitened - free).squaredNorm() / 2;
     size = whitened.squaredNorm() + free.squaredNorm();
@@ -56,8 +52,7 @@ struct DenseState {
 
   /// γ(y): for friction contacts by geometry, for all other blocks by the law of their set.
   template <typename Scalar>
-  static Eigen::VectorXd project(const PackedCase<Scalar>& data, const Eigen::VectorXd& y,
-                                 FrictionLaw law) {
+  static Eigen::VectorXd project(const PackedCase<Scalar>& data, const Eigen::VectorXd& y) {
     Eigen::VectorXd result(y.size());
     const std::size_t contacts = data.raw.contacts.contacts.size();
     for (std::size_t s = 0; s < data.dense.sets.size(); ++s) {
@@ -66,24 +61,14 @@ struct DenseState {
       if (s < contacts) {
         const Vector3<double> own = y.segment<3>(start),
                               w = data.dense.weights.template segment<3>(start);
-        Vector3<double> gamma =
+        result.segment<3>(start) =
             carom::testing::foot_on_cone<double>(set.friction(0), w.x(), w.z(), own);
-        if (law == FrictionLaw::coulomb) {
-          gamma = {0, 0, std::max(own.z(), 0.0)};
-          const double size = own.head<2>().norm(), most = set.friction(0) * gamma.z();
-          if (most > 0)
-            gamma.head<2>() = own.head<2>() * std::min(1.0, size > 0 ? most / size : 1.0);
-        }
-        result.segment<3>(start) = gamma;
         continue;
       }
       RowNumbers<double> own = RowNumbers<double>::Zero(), weights = RowNumbers<double>::Ones();
       own.head(set.rows) = y.segment(start, set.rows);
       weights.head(set.rows) = data.dense.weights.segment(start, set.rows);
-      const RowNumbers<double> gamma = law == FrictionLaw::coulomb
-                                           ? coulomb_impulse(set, weights, own)
-                                           : nearest_impulse(set, weights, own);
-      result.segment(start, set.rows) = gamma.head(set.rows);
+      result.segment(start, set.rows) = nearest_impulse(set, weights, own).head(set.rows);
     }
     return result;
   }
@@ -98,13 +83,12 @@ Eigen::VectorXd draw_iterate(const PackedCase<Scalar>& data, VectorSource<double
 
 /// Calls visit(data, island's state) for every island, the iterate set and evaluated.
 template <typename Scalar, typename Visit>
-void for_each_state(PackedCase<Scalar>& data, const Eigen::VectorXd& whitened, FrictionLaw law,
-                    const Visit& visit) {
+void for_each_state(PackedCase<Scalar>& data, const Eigen::VectorXd& whitened, const Visit& visit) {
   using Memory = typename PackedCase<Scalar>::Memory;
   data.set(Memory::whitened, whitened);
   data.set(Memory::free, data.whiten(data.dense.free_velocity));
   for (const PackedIsland& island : data.packed.islands()) {
-    IslandState<Scalar> state(data.packed, data.memory, island, law);
+    IslandState<Scalar> state(data.packed, data.memory, island);
     state.evaluate();
     visit(state);
   }
@@ -127,7 +111,7 @@ TEST_CASE("island_state: its costs sum up to the dense cost, and to primal_cost(
     data.set(Memory::spare1, elsewhere);
     data.set(Memory::spare2, Eigen::VectorXd::Zero(whitened.size()));
     double cost = 0, cost_there = 0, cost_at_rest = 0;
-    for_each_state(data, whitened, FrictionLaw::convex, [&](const IslandState<Scalar>& state) {
+    for_each_state(data, whitened, [&](const IslandState<Scalar>& state) {
       const Eigen::VectorXd impulse = data.get(Memory::impulse), trial = data.get(Memory::trial);
       cost_there += double(state.cost_at(Memory::spare1, false));
       cost_at_rest += double(state.cost_at(Memory::spare2, true));
@@ -168,7 +152,7 @@ TEST_CASE("island_state: the slope along a direction is the one of the dense law
     data.set(Memory::direction, direction);
     for (const double alpha : {0.0, 0.3, 1.0, 7.0}) {
       double slope = 0;
-      for_each_state(data, whitened, FrictionLaw::convex, [&](const IslandState<Scalar>& state) {
+      for_each_state(data, whitened, [&](const IslandState<Scalar>& state) {
         state.write_velocities(Memory::direction, Memory::trial_step);
         for (int k = 0; k < 3; ++k) {
           const auto weight = k < 2 ? carom::detail::PackedProblem<Scalar>::tangent
@@ -213,7 +197,7 @@ TEMPLATE_TEST_CASE("island_state: numbers out of range are infinite costs, and l
   for (const Scalar bad : {largest, std::numeric_limits<Scalar>::infinity(),
                            std::numeric_limits<Scalar>::quiet_NaN()}) {
     const Eigen::VectorXd start = draw_iterate(data, source);
-    for_each_state(data, start, FrictionLaw::convex, [&](IslandState<Scalar>& state) {
+    for_each_state(data, start, [&](IslandState<Scalar>& state) {
       state.vector(Memory::spare1).setZero();
       state.vector(Memory::spare1)(0) = bad;
       CHECK(state.cost_at(Memory::spare1, false) == std::numeric_limits<Scalar>::infinity());
