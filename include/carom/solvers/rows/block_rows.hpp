@@ -38,7 +38,7 @@ struct FrictionDisc {
 };
 
 /// A friction contact among the blocks: three rows (t₁, t₂, n), a cone with one disc of one μ > 0.
-/// @tparam Parts  1; blocks of all other kinds are of two parts, see the specialisation.
+/// @tparam Parts  1; the specialisation for 2 describes blocks of all other kinds.
 template <RealScalar Scalar, int Parts>
 struct BlockRows {
   static constexpr int parts = 1;
@@ -134,6 +134,7 @@ template <RealScalar Scalar, int Parts>
 }
 
 /// Blocks of rows in one sequence. Friction contacts, as most blocks are, have their own array.
+/// clear() and reserve() come first, then add() or add_triple() for each block in its order.
 template <RealScalar Scalar>
 class BlockList {
  public:
@@ -233,8 +234,9 @@ struct BlockIsland {
   Index first_part, part_end;
 };
 
-/// The gain N of every block, how its impulses answer to velocities: parts × parts blocks of 3 × 3,
-/// row by row of blocks, each column by column.
+/// The gain N of every block, minus the change of its impulses per change of its velocities: parts
+/// × parts blocks of 3 × 3, row by row of blocks, each column by column. lay_out() makes room for a
+/// list of blocks; write() sets one block after the other; then they are read.
 template <RealScalar Scalar>
 class BlockGains {
  public:
@@ -279,7 +281,7 @@ class BlockGains {
   Sequence<Index> starts_;
 };
 
-/// How the impulses of one block answer to the velocities du_w that W gives: dγ = h − N du_w.
+/// The change of the impulses of one block with the velocities du_w = W dγ: dγ = h − N du_w.
 template <RealScalar Scalar, int Parts>
 struct BlockResponse {
   PartMatrix<Scalar, Parts> gain;     ///< N

@@ -15,8 +15,10 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The rows of a ContactProblem laid out for passes over them on the bodies: blocks by pair of
-/// bodies, and Ĵ with every body's unknowns padded to whole registers.
+/// The rows of a ContactProblem laid out for passes over them on the bodies: the graph of its
+/// bodies and blocks, the blocks by pair of bodies, and Ĵ with every body's unknowns padded to
+/// whole registers. take() copies a problem; all other functions read it. A vector has the unknowns
+/// of all bodies, slot by slot as starts() says; an array in parts has three numbers for each part.
 template <RealScalar Scalar>
 class BodyRows {
  public:
@@ -25,9 +27,9 @@ class BodyRows {
     Index first_block, block_end;
   };
 
-  /// Takes on a problem: pattern and numbers.
+  /// Copies the pattern and the numbers of a problem.
   /// @param loaded  whether load() is wanted, which costs a product with every row.
-  /// @return  whether the pattern differs from the one taken on before.
+  /// @return  whether the pattern differs from that of the problem before.
   /// @note  Allocates beyond the largest problem so far.
   bool take(const ContactProblem<Scalar>& problem, bool loaded = true) {
     const int analysed = graph_.analysis_count();
@@ -44,7 +46,7 @@ class BodyRows {
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] const Sequence<Edge>& edges() const noexcept { return edges_; }
   [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
-  /// q = J v* − v̂ of all parts, of the last problem taken with its load.
+  /// q = J v* − v̂ of all parts, of the last problem copied with its load.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
   void add_to_load(Index place, const Scalar& velocity) noexcept { load_[place] += velocity; }
   /// Per slot, where its unknowns start in a vector.
@@ -219,7 +221,7 @@ void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened, Sc
 
 /// Adds Ĵᵀ N Ĵ of an edge's blocks, or of Nᵀ: low-low, high-low and high-high.
 /// @param number   of the edge.
-/// @param targets  of these blocks; on the diagonal nothing above it is promised.
+/// @param targets  of these blocks; what is above the diagonal of the matrix is not defined.
 template <RealScalar Scalar>
 void add_edge_gains(const BodyRows<Scalar>& rows, Index number, const BlockGains<Scalar>& gains,
                     bool transposed, const Columns<Scalar> (&targets)[3]) noexcept {

@@ -20,7 +20,7 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Orders contacts by how many contacts are between them and the one with the largest load.
-/// @param order  the contacts in any order; takes the new one.
+/// @param order  the contacts in any order on entry, in the new order on return.
 /// @param seen   scratch memory.
 template <RealScalar Scalar>
 void order_outward(const DelassusProblem<Scalar>& problem, Sequence<int>& order,
@@ -74,8 +74,10 @@ template <RealScalar Scalar>
   return positive ? Scalar(0) : floor;
 }
 
-/// A contact of three rows solved exactly with the others held: friction in space, in a plane or by
-/// an ellipse, all of which the friction cone covers once rows are scaled.
+/// A contact of three rows solved exactly while the impulses of all other contacts are constant:
+/// friction in space, in a plane or by an ellipse, all of which the friction cone covers once rows
+/// are scaled. prepare() reads the contact's block of W + R; solve() then solves for its impulse as
+/// often as its velocity changes.
 /// @tparam Block  CoulombInverseMass or ConvexInverseMass.
 template <RealScalar Scalar, typename Block>
 class LocalTriple {
@@ -167,22 +169,23 @@ class LocalTriple {
   Vector3<Scalar> shift_, shifted_velocity_;
 };
 
-/// Constants of LocalRows, one contact of up to six rows solved with the others held.
+/// Constants of LocalRows, one contact of up to six rows solved with constant impulses of the
+/// others.
 struct LocalRowsTuning {
-  /// Most steps. More are wasted, because the contacts around it move this one again.
+  /// Most steps. More are wasted, because the contacts around this one change it again.
   static constexpr int steps = 12;
-  /// Shares of a Newton step that are tried, each half of the one before, and the share of its
-  /// promise that it must keep to be taken.
+  /// Shares of a Newton step that are tried, each half of the one before, and the least share of
+  /// the predicted decrease of the error with which a step is accepted.
   static constexpr int shares = 4;
   static constexpr double descent = 0.125;
   /// Error at which to stop, relative to the impulse [ε_m].
   static constexpr double rounding = 4;
 };
 
-/// Solves one contact of up to six rows by iteration while the others are held: rows between
-/// bounds, torsion and rolling. It is Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map; where a
-/// Newton step does not descend, a plain step of the map takes its place. It ends early, because
-/// the contacts around will change this one anyway.
+/// Solves one contact of up to six rows by iteration while the impulses of all others are constant:
+/// rows between bounds, torsion and rolling. It is Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's
+/// map; where a Newton step does not descend, a plain step of the map replaces it. It ends early,
+/// because the contacts around will change this one anyway. prepare(), then solve().
 template <RealScalar Scalar>
 class LocalRows {
  public:
@@ -328,8 +331,8 @@ class LocalRows {
 struct GaussSeidelTuning {
   /// A contact that stays open sleeps for 2, 4, ... 2^most_doublings sweeps.
   static constexpr int most_doublings = 4;
-  /// A measurement costs as much as a sweep: it comes after so many sweeps, and one more for each
-  /// `sweeps_per_delay` sweeps that are done.
+  /// A measurement costs as much as a sweep: it comes after `sweeps_to_measure` sweeps, and one
+  /// more for each `sweeps_per_delay` sweeps that are done.
   static constexpr int sweeps_to_measure = 10, sweeps_per_delay = 8;
 };
 
@@ -366,7 +369,7 @@ template <RealScalar Scalar>
   return w;
 }
 
-/// u += W_ij γ_j, what the impulse of a neighbour gives to a part.
+/// u += W_ij γ_j, the velocity of a part by the impulse of a neighbour.
 template <RealScalar Scalar>
 void add_response(const typename DelassusProblem<Scalar>::Neighbour& neighbour,
                   const Scalar* impulse, Scalar* velocity) noexcept {
@@ -398,7 +401,7 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// A contact of three rows, as sweep_blocks() asks for it.
+/// A contact of three rows, a block of sweep_blocks().
 /// @tparam Triple  LocalTriple.
 template <RealScalar Scalar, typename Triple>
 struct DualTriple {
@@ -407,7 +410,7 @@ struct DualTriple {
   DualVisit& visit;
   Triple& triple;
   Scalar* impulse;
-  Scalar& change;  ///< takes ‖γ − γ before‖² of all contacts
+  Scalar& change;  ///< the sum of ‖γ − γ before‖² over the contacts is added here
   Scalar before[3] = {};
 
   [[nodiscard]] Scalar* own() const noexcept { return impulse + 3 * Index(visit.part); }

@@ -296,7 +296,7 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
 }
 
 /// Adds the curvature of any other block of an edge to a matrix of blocks.
-/// @param g      scaled G, zero beyond the rows; its transpose is added if so asked.
+/// @param g      scaled G, zero beyond the rows; with `transposed`, its transpose is added.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,

@@ -16,14 +16,15 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// A problem in impulses, solved island by island for InteriorPointSolver: an island without a
-/// guess begins with sweeps of Gauss-Seidel, then IslandLaw solves it.
+/// guess begins with sweeps of Gauss-Seidel, then IslandLaw solves it. prepare() or find() for a
+/// problem, then solve() for each of its count() islands.
 template <RealScalar Scalar>
 class ImpulseIslands {
  public:
   using Law = IslandLaw<ImpulseSystem<Scalar>>;
   using Outcome = typename Law::Outcome;
 
-  /// What an island is asked for.
+  /// How accurately and how long an island is solved.
   struct Request {
     Scalar tolerance;  ///< natural map error [-]
     int sweeps;        ///< of Gauss-Seidel before the first system, ≥ 0
@@ -37,7 +38,7 @@ class ImpulseIslands {
     find(problem);
     for (Index k = 0; k < count(); ++k) sweeps_.prepare(take(problem, k));
   }
-  /// Finds the islands; their solves follow in any order.
+  /// Finds the islands, which may then be solved in any order.
   void find(const DelassusProblem<Scalar>& problem) {
     CAROM_EXPECTS(!problem.matrix_free());
     islands_.find(problem);

@@ -15,7 +15,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The vectors and the arrays over parts that an iteration works on, for all islands.
+/// The vectors and the arrays over parts that an iteration reads and writes, for all islands.
+/// lay_out() gives them the sizes of a packed problem.
 template <RealScalar Scalar>
 class SolverMemory {
  public:
@@ -48,7 +49,7 @@ class SolverMemory {
   void lay_out(const Packed& packed, Index count = vector_count) {
     vector_size_ = packed.vector_size();
     part_size_ = packed.part_size();
-    // Padding must stay finite, and is zero where it takes part in sums.
+    // Padding must stay finite, and is zero where sums include it.
     vectors_.reserve(vector_count * vector_size_);
     vectors_.assign(count * vector_size_, Scalar(0));
     const Index room = part_size_ + packed.spare_parts();
@@ -83,29 +84,30 @@ class SolverMemory {
 
 /// Constants of IslandPieces.
 struct IslandPiecesTuning {
-  /// Parts of an island from which it is passed over in pieces. Smaller ones take too little time
-  /// to be worth sharing.
+  /// Parts of an island from which its passes are shared, piece by piece. The passes over smaller
+  /// ones are too short to be worth sharing.
   static constexpr Index least_parts = 2000;
-  /// Parts of a piece, about. More pieces than threads even out the work; each takes some tens of
-  /// microseconds.
+  /// Parts of a piece, about. More pieces than threads even out the work; a pass over one lasts
+  /// some tens of microseconds.
   static constexpr Index piece_parts = 512;
 };
 
 /// A large island cut into pieces for passes over it: each has some bodies, the edges at which
-/// these are the low ones, and the parts of those. A crew shares the pieces, and sums are taken in
-/// their order, so numbers do not depend on the crew.
+/// these are the low ones, and the parts of those. A crew shares the pieces, and their numbers are
+/// added in the order of the pieces, so that sums do not depend on the crew. lay_out() for an
+/// island, then any pass.
 /// @note  lay_out() allocates beyond the largest island so far.
 template <RealScalar Scalar>
 class IslandPieces {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Whether an island is passed over in pieces.
+  /// Whether an island is large enough to be cut.
   [[nodiscard]] static bool suit(const PackedIsland& island) noexcept {
     return island.true_count >= IslandPiecesTuning::least_parts;
   }
 
-  /// Takes on the pattern of an island.
+  /// Cuts an island.
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   [[nodiscard]] Index count() const noexcept { return cuts_.size() - 1; }
@@ -174,7 +176,7 @@ void IslandPieces<Scalar>::lay_out(const Packed& packed, const PackedIsland& isl
       if (packed.edge(e).high_slot >= 0) ++high_starts_[packed.edge(e).high_slot - first + 1];
     }
   }
-  // A last piece without edges has nowhere to take its parts from.
+  // A last piece without edges would have no first part.
   while (cuts_.size() > 1 && cuts_.back().edge == island.edge_end) cuts_.resize(cuts_.size() - 1);
   cuts_.push_back({island.range.slot_end, island.edge_end});
   for (int k = 0; k < count; ++k) high_starts_[k + 1] += high_starts_[k];
@@ -210,7 +212,8 @@ PackedIsland IslandPieces<Scalar>::piece(const Packed& packed, const PackedIslan
   return part;
 }
 
-/// What the packed problem and the memory hold of one island, and passes over it. Cheap to make.
+/// The numbers of one island in the packed problem and in the memory, and passes over them. Cheap
+/// to make.
 /// @tparam State  derives from it; part(piece) makes the state of a piece of the island.
 template <RealScalar Scalar, typename State>
 class IslandView {
@@ -237,11 +240,11 @@ class IslandView {
     return packed_.parameter(which) + island_.first_part;
   }
 
-  /// What a vector holds of the island.
+  /// The island's numbers in a vector.
   [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
     return {start_of(name), island_.vector_size};
   }
-  /// What one component of an array over parts holds of the island.
+  /// The island's numbers in one component of an array over parts.
   [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
     return {start_of(name, component), island_.part_count};
   }
@@ -255,12 +258,12 @@ class IslandView {
     return other.read(memory_.parts(name));
   }
 
-  /// Says that passes over the island go piece by piece, and who shares the pieces.
+  /// From now on passes over the island go piece by piece, and the crew shares the pieces.
   void share(IslandPieces<Scalar>& pieces, Crew& crew) noexcept {
     pieces_ = &pieces;
     crew_ = &crew;
   }
-  /// Takes on how the passes of another state are shared.
+  /// From now on passes are shared as those of another state.
   void share_as(const IslandView& other) noexcept {
     pieces_ = other.pieces_;
     crew_ = other.crew_;
@@ -303,7 +306,7 @@ class IslandView {
   class Task {
    public:
     template <typename Given>
-    // NOLINTNEXTLINE(google-explicit-constructor): a pass takes any task.
+    // NOLINTNEXTLINE(google-explicit-constructor): any task may be given to a pass.
     Task(const Given& task) noexcept
         : task_(&task), call_([](const void* what, const State& part, Scalar* numbers) noexcept {
             (*static_cast<const Given*>(what))(part, numbers);

@@ -18,7 +18,8 @@ struct IdleMeasures {
 };
 
 /// Carries velocities and impulses between a problem, body by body and block by block, and the
-/// packed arrays of its layout, which hold them whitened and by islands. A view.
+/// packed arrays of its layout, where they are whitened and stand island by island. A view:
+/// take_guess() before the islands are solved, give_velocities() and give_impulses() after.
 template <RealScalar Scalar>
 class PackedExchange {
  public:
@@ -34,11 +35,11 @@ class PackedExchange {
   [[nodiscard]] IdleMeasures<Scalar> take_guess(const VectorX<Scalar>& velocity,
                                                 const SharedLoop& loop = {}) const noexcept;
   /// v = L⁻ᵀw of the bodies of the islands that moved, v = v* of those without blocks.
-  /// @param moved  moved(island) says so.
+  /// @param moved  moved(island): whether its velocities are to be written.
   template <typename Moved>
   void give_velocities(const Moved& moved, VectorX<Scalar>& velocity,
                        const SharedLoop& loop = {}) const noexcept;
-  /// Writes γ and J v of the iterate last evaluated, stacked as ContactProblem::first_row() says.
+  /// Writes γ and J v of the iterate last evaluated, by the rows of ContactProblem::first_row().
   void give_impulses(Scalar* impulse, Scalar* contact_velocity,
                      const SharedLoop& loop = {}) const noexcept;
 

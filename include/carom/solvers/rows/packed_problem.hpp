@@ -21,7 +21,7 @@ struct PackedEdge {
   int low_size, high_size;      ///< unknowns; high 0 for the world
   Index low_start, high_start;  ///< of the bodies in a vector
   Index first_part, part_end;
-  Index jacobians;    ///< of the first part; the others follow
+  Index jacobians;    ///< of the first part, before those of the others
   Index other_begin;  ///< the first part that is not a friction contact
   Index first_other = 0, other_end = 0;
 };
@@ -115,7 +115,7 @@ struct PartArray {
   }
 };
 
-/// A block that is not a friction contact in the packed arrays, where it takes one part or two. Its
+/// A block that is not a friction contact in the packed arrays, where it has one part or two. Its
 /// rows are scaled so that R = 1: J_s = D J, γ_s = D⁻¹ γ, y_s = D⁻¹ y with D = √R⁻¹.
 template <RealScalar Scalar>
 struct PackedBlock {
@@ -140,7 +140,7 @@ struct PackedBlock {
     for (int i = 0; i < set.rows; ++i) scale(i) = Scalar(1) / sqrt(regularization(i));
   }
 
-  /// The component that holds a row, three to a part.
+  /// The component of a row, three to a part.
   [[nodiscard]] int component_of(int row) const noexcept { return part_place(set.shape, row); }
   /// The numbers of the rows out of an array over all parts.
   template <typename Number>
@@ -197,9 +197,9 @@ struct PackedBlock {
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature_of_coulomb(const Rows& trial) const noexcept {
     return scale_curvature(coulomb_curvature(set, regularization, unscaled(trial)));
   }
-  /// The region of intervals that holds the trial impulse, one bit per row: set where the row is
-  /// within its bounds. It fixes the curvature. −1 for cones, whose curvature changes inside a
-  /// region.
+  /// The region of intervals where the trial impulse is, one bit per row: set where the row is
+  /// within its bounds. The curvature is constant in it. −1 for cones, whose curvature changes
+  /// inside a region.
   [[nodiscard]] signed char settled_region(const Rows& trial) const noexcept {
     if (set.shape != ImpulseShape::intervals) return -1;
     int region = 0;
@@ -227,7 +227,8 @@ struct PackedBlock {
 /// edge by edge, in parts of three rows. The unknowns of every body and the parts of every island
 /// are padded to whole registers. The arrays of an island are contiguous and start at a multiple of
 /// a register. The friction contacts of an edge come first, one part each, with their numbers in
-/// arrays; all other blocks follow as PackedBlock.
+/// arrays; after them come all other blocks, as PackedBlock. lay_out() for a pattern, then pack()
+/// for each problem of this pattern.
 template <RealScalar Scalar>
 class PackedProblem {
  public:
@@ -237,9 +238,9 @@ class PackedProblem {
   static constexpr Index few_parts = 8;
   /// Islands of fewer parts than this are projected part by part, without the padding.
   static constexpr Index least_projected = 4;
-  /// The reserve is room for so many more islands, and for no more than one per so many parts there
-  /// are. These bound the memory, to 1024 parts or four times those there are; a pattern that needs
-  /// more allocates. Other values were not measured.
+  /// The reserve is room for `spare_islands` more islands, and for no more than one per
+  /// `parts_per_spare_island` parts that there are. These bound the memory, to 1024 parts or four
+  /// times those there are; a pattern that needs more allocates. Other values were not measured.
   static constexpr Index spare_islands = 64, parts_per_spare_island = 4;
 
   void lay_out(const ContactGraph& graph);
@@ -251,8 +252,7 @@ class PackedProblem {
   [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index part_size() const noexcept { return part_size_; }
-  /// Room to keep in reserve [parts]: another pattern may fall into more islands, each of which has
-  /// padding of its own.
+  /// The reserve [parts]: another pattern may have more islands, each with padding of its own.
   [[nodiscard]] Index spare_parts() const noexcept {
     return part_lanes *
            (std::min)({slot_count(), part_size_ / parts_per_spare_island, spare_islands});

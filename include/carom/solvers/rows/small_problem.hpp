@@ -16,7 +16,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Whether SmallSolver takes a problem.
+/// Whether SmallSolver can solve a problem: one body with no more than a few friction contacts.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
   const Index contacts = problem.friction_contact_count();
@@ -26,8 +26,9 @@ template <RealScalar Scalar>
 }
 
 /// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
-/// Ĵ by columns and by rows, one dense matrix. The contacts stand in an order that depends on what
-/// they are, not on their numbers.
+/// Ĵ by columns and by rows, one dense matrix. The order of the contacts depends on their data, not
+/// on their numbers in the problem. lay_out(), then gather(); SmallState and SmallNewton work on
+/// the arrays.
 template <RealScalar Scalar>
 class SmallProblem {
  public:
@@ -62,7 +63,7 @@ class SmallProblem {
     numbers_.reserve(end_);
     set_sizes(0, 0);
   }
-  /// Takes on a problem's size; allocates beyond the largest so far.
+  /// Sets the sizes to those of a problem; allocates beyond the largest so far.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) {
     set_sizes(problem.velocity_count(), problem.block_count());
@@ -183,7 +184,7 @@ class SmallState : public IslandMeasures<Scalar> {
 
   explicit SmallState(Problem& problem) noexcept : problem_(problem) {}
 
-  /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
+  /// Computes all that the iterate determines: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
   /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
   [[nodiscard]] Scalar cost() const noexcept;
@@ -197,7 +198,7 @@ class SmallState : public IslandMeasures<Scalar> {
   /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
   [[nodiscard]] bool project_trials(int trial, int impulse) const noexcept;
 
-  // What start_from_best() asks for. They write over the trial ahead.
+  // The functions of start_from_best(). They write over the trial ahead.
   [[nodiscard]] Scalar cost_at_rest() const noexcept {
     const Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
     for (Index k = 0; k < problem_.padded(); k += row_lanes) {

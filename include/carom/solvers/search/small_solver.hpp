@@ -15,8 +15,8 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Sweeps over the contacts of a small problem from the impulses of the iterate last evaluated, and
-/// leaves the velocity w = w* + Ĵᵀγ that they lead to as the iterate. Each contact in turn takes
-/// the impulse that would be best if its own block of W were its largest diagonal entry times I.
+/// writes the velocity w = w* + Ĵᵀγ that they lead to as the iterate. Each contact in turn gets the
+/// impulse that would be best if its own block of W were its largest diagonal entry times I.
 /// @pre  the velocities fit one RowPacket.
 template <RealScalar Scalar>
 void sweep_small_contacts(const SmallState<Scalar>& state) noexcept {
@@ -55,8 +55,8 @@ void sweep_small_contacts(const SmallState<Scalar>& state) noexcept {
   whitened.write_to(problem.vector(Problem::whitened));
 }
 
-/// Newton's method on a small problem, with the steps that IslandNewton and DirectDirections take
-/// on an island.
+/// Newton's method on a small problem, with the steps of IslandNewton and DirectDirections on an
+/// island. solve() begins at the iterate last evaluated.
 template <RealScalar Scalar>
 class SmallNewton {
  public:
@@ -69,7 +69,7 @@ class SmallNewton {
   /// Solves from the iterate last evaluated.
   [[nodiscard]] SolveStatus solve(int& iterations) noexcept;
 
-  // What walk_to_target() asks for.
+  // The functions of walk_to_target().
   [[nodiscard]] const IslandMeasures<Scalar>& measures() const noexcept { return state_; }
   [[nodiscard]] Scalar advance() noexcept;
   void keep_iterate() noexcept { state_.copy(Problem::whitened, Problem::best); }
@@ -81,7 +81,7 @@ class SmallNewton {
  private:
   using Lane = RowPacket<Scalar>;
 
-  /// Whether the velocities are those of a rigid body, whose matrix is kept in registers.
+  /// Whether the velocities are those of a rigid body, whose matrix fits into registers.
   [[nodiscard]] bool is_of_six() const noexcept { return state_.size() == 6; }
   [[nodiscard]] bool find_direction() noexcept;
   [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
@@ -119,7 +119,7 @@ class SmallNewton {
   State& state_;
   Problem& problem_;
   NewtonLimits<Scalar> limits_;
-  bool sweeps_;  ///< whether the next step may be followed by sweeps
+  bool sweeps_;  ///< whether sweeps may come after the next step
 };
 
 // --- implementation ---
@@ -315,14 +315,15 @@ SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
       *this, [this] { return find_direction(); }, limits_, iterations);
 }
 
-/// Solves small problems under the convex law on one dense matrix; SapSolver hands them over.
+/// Solves small problems under the convex law on one dense matrix, for SapSolver: the same method
+/// as on islands, without graph and sparse factor. lay_out() for a problem's size, then solve().
 /// @note  lay_out() allocates beyond the largest problem so far; solve() is real-time safe.
 template <RealScalar Scalar>
 class SmallSolver {
  public:
   /// Room for small problems of no more velocities and contacts.
   void reserve(Index velocities, Index contacts) { problem_.reserve(velocities, contacts); }
-  /// Takes on a problem's size.
+  /// Sets the sizes to those of a problem.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) { problem_.lay_out(problem); }
   /// Whether the problem last laid out had as many velocities and contacts.

@@ -20,8 +20,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What the errors of a problem's blocks are measured by, as BlockScales finds it, in the parts of
-/// BodyRows.
+/// The scales by which the errors of a problem's blocks are measured, those of BlockScales in the
+/// parts of BodyRows.
 template <RealScalar Scalar>
 class PartScales {
  public:
@@ -58,7 +58,8 @@ class PartScales {
 };
 
 /// Velocities of bodies as numbers of their own beside impulses, island by island: w − w* of every
-/// body, which PairedStep moves by the steps of Newton's method.
+/// body, which PairedStep moves by the steps of Newton's method. lay_out() for the rows of a
+/// problem; for each island begin(), then push() after each step.
 template <RealScalar Scalar>
 class BodyPairs {
  public:
@@ -248,13 +249,14 @@ void solve_refined(const System& system, const BlockIsland& island, const BlockG
 
 /// Newton steps dγ = h − N W dγ of a ContactProblem's impulses, W = Ĵ Ĵᵀ never written down: with
 /// dw = Ĵᵀ dγ they come from (I + Ĵᵀ N Ĵ) dw = Ĵᵀ h, which has as many unknowns as the bodies and
-/// the pattern of SapSolver's Hessian. Islands are independent.
+/// the pattern of SapSolver's Hessian. Islands are independent. take() copies a problem; for each
+/// island factor() with the gains of its blocks, then solve() with these gains.
 template <RealScalar Scalar>
 class BodySystem {
  public:
   using scalar_type = Scalar;
 
-  /// Takes on a problem.
+  /// Copies a problem.
   /// @param symmetric  whether all N will be.
   /// @param loaded     whether load() and scales() are wanted.
   /// @note  Allocates beyond the largest problem so far.
@@ -286,11 +288,11 @@ class BodySystem {
   [[nodiscard]] bool is_large(Index island) const noexcept {
     return branches_.suit(rows_.graph().islands()[island].range);
   }
-  /// Says who shares the work on large islands from now on, to the same bits; null for nobody. With
-  /// a crew, one island at a time is worked on.
+  /// Sets the crew that shares the work on large islands from now on, to the same bits; null for
+  /// none. With a crew, only one island at a time may be worked on.
   void share(Crew* crew) noexcept { crew_ = crew; }
 
-  /// Says that this object may have moved in memory.
+  /// Updates the pointers of the factors after this object has moved in memory.
   void follow() noexcept {
     lu_.follow(rows_.graph().forest());
     cholesky_.follow(rows_.graph().forest());
@@ -332,7 +334,8 @@ class BodySystem {
   [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
     return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
   }
-  /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
+  /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with `Transposed`, of the
+  /// transposed matrix.
   template <bool Transposed>
   void apply_inverse(Index island, Scalar* x) noexcept {
     const FrontRange& range = rows_.graph().islands()[island].range;
@@ -346,7 +349,7 @@ class BodySystem {
     }
   }
 
-  /// Pairs of impulses and velocities, see PairedStep.
+  /// Pairs of impulses and velocities, which PairedStep moves.
   [[nodiscard]] BodyPairs<Scalar>& pairs() noexcept { return pairs_; }
   [[nodiscard]] const BodyPairs<Scalar>& pairs() const noexcept { return pairs_; }
   /// Begins a pair with the velocities that impulses lead to.
@@ -354,8 +357,8 @@ class BodySystem {
     pairs_.begin(rows_, island, impulse);
   }
   /// Adds dw of the last solve to the pair.
-  /// @param all  whether as many times as all steps that would follow.
-  /// @return  how many times.
+  /// @param all  whether to add the sum of all later steps too, as BodyPairs::push() estimates it.
+  /// @return  the factor of dw that was added.
   [[nodiscard]] Scalar push_pair(Index island, bool all) noexcept {
     return pairs_.push(rows_, island, sum_.data(), all);
   }

@@ -17,21 +17,22 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Assembles H = I + Ĵᵀ G Ĵ of one large island row by row, and scales it by the Cholesky factors
-/// C of reduced diagonal blocks: D_p = H_pp − θ Σ H_pq D_q⁻¹ H_qp over the rows q before p, with θ
-/// as invert_reduced_factor() takes it.
+/// C of reduced diagonal blocks: D_p = H_pp − θ Σ H_pq D_q⁻¹ H_qp over the rows q before p, with
+/// the θ of invert_reduced_factor(). lay_out() for an island, factor() for each H, then scale() and
+/// unscale() for each right-hand side.
 /// @note  lay_out() allocates beyond the largest island so far; all else is real-time safe.
 template <RealScalar Scalar>
 class ClusteredFactor {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Takes on the pattern of an island.
+  /// Analyses the pattern of an island.
   /// @param nearby  most bodies of a cluster.
   void lay_out(const Packed& packed, const PackedIsland& island, Index nearby);
 
   [[nodiscard]] const ClusterPattern& pattern() const noexcept { return pattern_; }
 
-  /// Writes the scaled blocks; false when H is not positive definite, or holds NaN.
+  /// Writes the scaled blocks; false when H is not positive definite, or not finite.
   /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high, of
   /// which
   ///             those without data are left out.
@@ -292,9 +293,10 @@ struct ClusteredHessianTuning {
   static constexpr double stiff = 1e6;
 };
 
-/// H = I + Ĵᵀ G Ĵ of one large island as conjugate gradients see it: clusters of bodies by colours,
+/// H = I + Ĵᵀ G Ĵ of one large island for conjugate gradients: clusters of bodies by colours,
 /// preconditioned by symmetric block Gauss-Seidel with diagonal blocks that are reduced by those
 /// before them (a block DILU). A crew shares the clusters; the numbers do not depend on it.
+/// lay_out() for an island, factor() for each H, then solve().
 /// @note  lay_out() allocates beyond the largest island so far, and factor() when it is the first
 ///        that needs double numbers; all else is real-time safe.
 /// @cite  eisenstat1981efficient for the passes; barrett1994templates, D-ILU, for the diagonal.
@@ -308,7 +310,7 @@ class ClusteredHessian {
     return island.range.slot_end - island.range.first_slot >= ClusteredHessianTuning::least_bodies;
   }
 
-  /// Takes on the pattern of an island.
+  /// Analyses the pattern of an island.
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   /// Assembles H and its preconditioner.
@@ -316,7 +318,7 @@ class ClusteredHessian {
   /// of
   ///                   which those without data are left out.
   /// @param curvature  largest of a part [-], which decides about the precision.
-  /// @return  false when H is not positive definite, or holds NaN.
+  /// @return  false when H is not positive definite, or not finite.
   template <typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Crew& crew, const Scalar& curvature,
                             const Add& add) {

@@ -40,7 +40,7 @@ template <typename Scalar>
 struct TrialPlace {
   Scalar r;              ///< ‖yₜ‖
   Scalar drive;          ///< s = Rₙ yₙ + μ Rₜ ‖yₜ‖; in slide γₙ = s/d
-  SettledRegion region;  ///< of the regions above, the one that holds it
+  SettledRegion region;  ///< of the regions above, the one where it is
 };
 
 template <typename Scalar>
@@ -56,7 +56,7 @@ template <typename Scalar>
 /// ‖ẑ‖ ≤ 1 in place of t = yₜ/‖yₜ‖: in slide G = p pᵀ/d + μ γₙ/(r Rₜ) (I − ½(ẑ tᵀ + t ẑᵀ)).
 ///
 /// Positive semidefinite for every ẑ in the disc, and the true curvature where ẑ = t. While the
-/// direction is not settled it holds back motion along t, which the true curvature leaves free.
+/// direction is not settled it resists motion along t, which the true curvature does not resist.
 /// @param region  the contact's, by place_trial().
 /// @param g       written unless G = 0.
 /// @return  false where G = 0.
@@ -88,7 +88,7 @@ template <typename Scalar>
   return true;
 }
 
-/// Two rows whose trial impulse friction keeps within a disc.
+/// Two rows whose impulse friction bounds by a disc.
 template <typename Scalar>
 struct FrictionRows {
   Tangent2<Scalar> y;  ///< trial impulse
@@ -103,7 +103,7 @@ template <typename Scalar>
   return {rows.y.x * inverse, rows.y.y * inverse};
 }
 
-/// The direction of friction after a full step, from the same linearisation, kept in the disc.
+/// The direction of friction after a full step, from the same linearisation, shortened to the disc.
 /// @param step  change of y along the full step.
 template <typename Scalar>
 [[nodiscard]] Tangent2<Scalar> predict_direction(const FrictionRows<Scalar>& rows,

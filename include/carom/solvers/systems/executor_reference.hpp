@@ -11,8 +11,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// An executor of any type, as SapSolver::solve takes it, referred to by two pointers: what takes
-/// it need not be a template. The default runs tasks in turn on the thread that calls.
+/// A reference to an executor of any type, as an argument of SapSolver::solve, by two pointers:
+/// functions with this argument need not be templates. The default runs tasks in turn on the thread
+/// that calls.
 class ExecutorReference {
  public:
   ExecutorReference() noexcept = default;

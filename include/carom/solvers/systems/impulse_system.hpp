@@ -19,8 +19,8 @@ struct ActiveSystemTuning {
   static constexpr double enough = 1e-6;
   /// Refinement ends where what is left does not fall to this share, as for BodySystem.
   static constexpr double gain = 0.9;
-  /// The order of elimination is found again where fewer than so many tenths of its contacts take
-  /// part.
+  /// The order of elimination is found again where fewer than this many tenths of its contacts are
+  /// active.
   static constexpr int kept_tenths = 7;
 };
 
@@ -41,7 +41,8 @@ struct ContactEquation {
 /// system over the contacts that are active.
 ///
 /// The pattern is analysed again when a contact becomes active that was not in it, or when many
-/// have left it.
+/// have left it. prepare() for a problem; then set equation() of every contact, factor() and
+/// solve().
 template <RealScalar Scalar>
 class ActiveSystem {
  public:
@@ -75,8 +76,8 @@ class ActiveSystem {
     return lu_.factor(range_);
   }
 
-  /// x and its (W + R) x, refined until the equations hold to a few digits more than one solve
-  /// gives. False when the result is not finite.
+  /// x and its (W + R) x, refined until the equations are met to a few digits more than by one
+  /// solve. False when the result is not finite.
   [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const Scalar* h, Scalar* x,
                            Scalar* moved) noexcept;
 
@@ -119,6 +120,7 @@ class ActiveSystem {
 /// one sparse system over the contacts. All contacts are one island.
 ///
 /// Rows are multiplied by (I + w N)⁻¹, so that those of stuck and of open contacts have like size.
+/// take() reads a problem; then factor() with the gains of its blocks and solve() with these gains.
 template <RealScalar Scalar>
 class ImpulseSystem {
  public:

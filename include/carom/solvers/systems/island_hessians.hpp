@@ -14,7 +14,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Whether there is an island to factor. Without one the room stays untouched, and takes no memory.
+/// Whether there is an island to factor. Without one no memory is written for its factor.
 template <RealScalar Scalar>
 [[nodiscard]] bool any_direct(const PackedProblem<Scalar>& packed) noexcept {
   return std::any_of(packed.islands().begin(), packed.islands().end(),
@@ -35,7 +35,7 @@ void find_cross_blocks(const ContactGraph& graph, const PackedProblem<Scalar>& p
   }
 }
 
-/// H = I + Ĵᵀ G Ĵ of the islands that the graph says are direct, and its factor. Islands are
+/// H = I + Ĵᵀ G Ĵ of the islands that the graph marks as direct, and its factor. Islands are
 /// independent: different threads may work on different ones.
 ///
 /// clear() an island, or touch() the edges whose G changes and clear_touched(); fill(), factor(),
@@ -46,7 +46,7 @@ class DirectHessian {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Takes on a pattern.
+  /// Analyses a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     cholesky_.reset(graph.forest());
     scratch_.reserve(packed.vector_size());
@@ -58,18 +58,17 @@ class DirectHessian {
     }
     room_.resize(branches_.room());
   }
-  /// Says that the graph taken on has moved in memory, unchanged.
+  /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
 
-  /// Says that all of an island's matrix is to be filled.
+  /// Marks all of an island's matrix to be filled.
   void clear(const PackedIsland& island) noexcept { cholesky_.touch(island.range); }
-  /// Says that an edge's G changes.
+  /// Marks an edge whose G changes.
   void touch(const PackedEdge& edge) noexcept {
     cholesky_.touch(edge.low_slot);
     if (edge.high_slot >= 0) cholesky_.touch(edge.high_slot);
   }
-  /// Says that the columns which touched edges reach are to be filled; the rest of the factor
-  /// stays.
+  /// Marks the columns that touched edges reach to be filled; the rest of the factor stays.
   void clear_touched(const PackedIsland& island) noexcept { cholesky_.spread_touch(island.range); }
 
   /// Fills what is cleared with H + raise I.
@@ -156,8 +155,9 @@ Scalar DirectHessian<Scalar>::fill_piece(const Packed& packed, const PackedIslan
   return largest;
 }
 
-/// H = I + Ĵᵀ G Ĵ of the islands whose factor would be too large: nothing but its own blocks and
-/// an incomplete factor of the same pattern is kept, for conjugate gradients. Islands are
+/// H = I + Ĵᵀ G Ĵ of the islands whose factor would be too large: only its own blocks and an
+/// incomplete factor of the same pattern are stored, for conjugate gradients. lay_out() for a
+/// pattern; for each island factor(), then solve(). Islands are
 /// independent: different threads may work on different ones.
 /// @note  lay_out() allocates beyond the largest problem so far; all else is real-time safe.
 template <RealScalar Scalar>
@@ -165,7 +165,7 @@ class IterativeHessian {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Whether an island is neither factored nor left to ClusteredHessian.
+  /// Whether an island is neither direct nor one of ClusteredHessian.
   [[nodiscard]] static bool takes(const PackedIsland& island) noexcept {
     return !island.direct && !ClusteredHessian<Scalar>::suits(island);
   }
@@ -173,7 +173,7 @@ class IterativeHessian {
     return std::any_of(packed.islands().begin(), packed.islands().end(), takes);
   }
 
-  /// Takes on the pattern of the islands that it takes.
+  /// Analyses the pattern of its islands.
   void lay_out(const Packed& packed) {
     hessian_.clear_pattern();
     ranges_.reserve(packed.slot_count());
@@ -187,13 +187,13 @@ class IterativeHessian {
 
   /// Assembles an island's H and its incomplete factor.
   /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
-  /// @return  false when round-off leaves H indefinite, or it holds NaN.
+  /// @return  false when round-off leaves H indefinite, or it is not finite.
   template <typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Index i, const Add& add) noexcept;
 
   /// Solves H x = b on island i.
-  /// @param vectors  x, b and scratch: what packed vectors hold of the island.
-  /// @param target   ‖b − H x‖ asked for.  @param limit  most products.
+  /// @param vectors  x, b and scratch: the island's numbers in packed vectors.
+  /// @param target   largest ‖b − H x‖ at the end.  @param limit  most products.
   [[nodiscard]] ConjugateGradientReport<Scalar> solve(
       const Packed& packed, Index i, const ConjugateGradientVectors<Scalar>& vectors,
       const Scalar& target, int limit) const noexcept {

@@ -15,8 +15,8 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Newton directions by factorisation. Where contacts stay open, or stay stuck, G stays the same,
-/// and those columns of the factor that no changed contact reaches are kept from one iterate to the
-/// next.
+/// and those columns of the factor that no changed contact reaches stay from one iterate to the
+/// next. lay_out() for a pattern, then find_direction() at every iterate.
 template <RealScalar Scalar>
 class DirectDirections {
  public:
@@ -24,11 +24,11 @@ class DirectDirections {
   using State = IslandState<Scalar>;
   using Memory = SolverMemory<Scalar>;
 
-  /// Makes room for a pattern.
+  /// Analyses a pattern.
   void lay_out(const ContactGraph& graph, const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(graph, packed);
   }
-  /// Updates the pointer to the graph, which has moved in memory unchanged.
+  /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
 
   /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite. Where round-off
@@ -39,7 +39,8 @@ class DirectDirections {
     Scalar raise = 0;
     clear_changed(newton, state);
     const bool factored = factor(newton, state, raise);
-    if (!factored || raise > Scalar(0)) newton.forget_regions();  // no front of it can be kept
+    if (!factored || raise > Scalar(0))
+      newton.forget_regions();  // no front of it can be used again
     if (!factored) return false;
     state.negate(Memory::gradient, Memory::direction);
     hessian_.solve(state.packed(), island, state.start_of(Memory::direction) - island.vector_start,
@@ -84,7 +85,7 @@ class DirectDirections {
 
 /// Newton directions by conjugate gradients, for islands whose factor would be too large. Large
 /// ones have clusters of bodies, which a crew shares; the others have an incomplete factor.
-/// @cite  dembo1982inexact for the accuracy asked of the directions.
+/// @cite  dembo1982inexact for the accuracy of the directions.
 template <RealScalar Scalar>
 class IterativeDirections {
  public:
@@ -94,7 +95,7 @@ class IterativeDirections {
 
   using Tuning = IterativeDirectionsTuning;
 
-  /// Makes room for the islands that are not direct.
+  /// Analyses the pattern of the islands that are not direct.
   void lay_out(const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(packed);
     clustered_at_.reserve(packed.slot_count());
@@ -129,7 +130,7 @@ class IterativeDirections {
                         state.start_of(Memory::spare2), state.start_of(Memory::spare3),
                         state.island().vector_size},
                        target, Tuning::product_limit);
-    // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
+    // Where round-off spoils the direction, −∇ℓ replaces it, which also descends.
     if (!report.usable) state.negate(Memory::gradient, Memory::direction);
     return true;
   }
@@ -190,8 +191,8 @@ bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state
   return true;
 }
 
-/// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction follows
-/// the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖.
+/// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction is
+/// proportional to the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖.
 /// @return  false where G = 0.
 template <typename Scalar>
 [[nodiscard]] bool write_coulomb_curvature(const Scalar& mu, const Scalar& tangent,
@@ -225,13 +226,13 @@ class CoulombDirections {
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
 
-  /// Makes room for a pattern.
+  /// Analyses a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     lu_.reset(graph.forest());
     scratch_.resize(packed.vector_size() + row_lanes);
     find_cross_blocks(graph, packed, lu_, cross_blocks_);
   }
-  /// Updates the pointer to the graph, which has moved in memory unchanged.
+  /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
   /// d = −H⁻¹ F at the iterate last evaluated; false where H is singular or d is not finite.

@@ -50,7 +50,7 @@ template <typename System, RealScalar Scalar>
   }
 }
 
-/// Whether something holds on every machine.
+/// Whether something is true on every machine.
 template <typename System>
 [[nodiscard]] bool agreed(System& system, bool good) noexcept {
   if constexpr (is_distributed<System>) {
