@@ -133,6 +133,26 @@ template <RealScalar Scalar, typename Push>
       .argument;
 }
 
+/// Factors H, or H + raise I where round-off leaves H indefinite: a direction descends for every
+/// positive definite matrix.
+/// @param fill    fill(raise) writes H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or
+/// 1;
+///                infinite or NaN where one is not finite.
+/// @param factor  factor() returns whether what was filled is positive definite.
+/// @param raise   of the last matrix filled.
+/// @return        false when H is not finite or stays indefinite.
+template <RealScalar Scalar, typename Fill, typename Factor>
+[[nodiscard]] bool factor_raised(const Fill& fill, const Factor& factor, Scalar& raise) noexcept {
+  raise = Scalar(0);
+  for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
+    const Scalar largest = fill(raise);
+    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
+    if (factor()) return true;
+    raise = DiagonalRaiseTuning::next(raise, largest);
+  }
+  return false;
+}
+
 /// Newton's method with a line search, from the iterate last evaluated to the target.
 /// @param iterate  measures(); advance(), which goes along the direction, evaluates and returns the
 ///                 step length; keep_iterate() and return_to_kept(), which evaluates.

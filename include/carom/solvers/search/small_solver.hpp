@@ -205,21 +205,16 @@ bool SmallNewton<Scalar>::solve_matrix(Scalar* x) noexcept {
   return true;
 }
 
-/// d = −H⁻¹∇ℓ; false where it is not finite or H stays indefinite. Where round-off leaves H
-/// indefinite its diagonal is raised: the direction descends for every positive definite matrix.
+/// d = −H⁻¹∇ℓ; false where it is not finite or H stays indefinite although its diagonal is
+/// raised.
 template <RealScalar Scalar>
 bool SmallNewton<Scalar>::find_direction() noexcept {
   Scalar* const direction = problem_.vector(Problem::direction);
   const Scalar* const gradient = problem_.vector(Problem::gradient);
   for (Index i = 0; i < state_.lanes(); ++i) direction[i] = -gradient[i];
-  bool solved = false;
   Scalar raise = 0;
-  for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit && !solved; ++attempt) {
-    const Scalar largest = fill(raise);
-    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
-    solved = solve_matrix(direction);
-    raise = DiagonalRaiseTuning::next(raise, largest);
-  }
+  const bool solved = factor_raised([this](const Scalar& by) { return fill(by); },
+                                    [&] { return solve_matrix(direction); }, raise);
   if (!solved) return false;
   Scalar total = 0;
   for (Index i = 0; i < state_.lanes(); i += row_lanes) {

@@ -31,16 +31,15 @@ class DirectDirections {
   /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
 
-  /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite. Where round-off
-  /// leaves H indefinite its diagonal is raised: the direction descends for every positive definite
-  /// matrix.
+  /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite although its
+  /// diagonal is raised.
   [[nodiscard]] bool find_direction(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
     Scalar raise = 0;
     clear_changed(newton, state);
     const bool factored = factor(newton, state, raise);
-    if (!factored || raise > Scalar(0))
-      newton.forget_regions();  // no front of it can be used again
+    // A raised factor, and one that failed, has no front that can be used again.
+    if (!factored || raise > Scalar(0)) newton.forget_regions();
     if (!factored) return false;
     state.negate(Memory::gradient, Memory::direction);
     hessian_.solve(state.packed(), island, state.start_of(Memory::direction) - island.vector_start,
@@ -65,19 +64,20 @@ class DirectDirections {
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       newton.add_curvature(edge, targets);
     };
-    for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
-      const Scalar largest = state.largest_of_pieces([&](const State& part, Scalar* own) {
+    const auto fill = [&](const Scalar& by) {
+      return state.largest_of_pieces([&](const State& part, Scalar* own) {
         const auto for_each_crossing = [&](const auto& visit) {
           state.for_each_crossing(part.island(), visit);
         };
-        *own = hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, raise);
+        *own = hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, by);
       });
-      if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
-      if (hessian_.factor(island, state.crew())) return true;
-      raise = DiagonalRaiseTuning::next(raise, largest);
-      hessian_.clear(island);
-    }
-    return false;
+    };
+    const auto try_factor = [&] {
+      const bool positive = hessian_.factor(island, state.crew());
+      if (!positive) hessian_.clear(island);
+      return positive;
+    };
+    return factor_raised(fill, try_factor, raise);
   }
 
   DirectHessian<Scalar> hessian_;
