@@ -289,10 +289,12 @@ CAROM_DEVICE void LaneState<Number, Stride>::shift(const Mask& lanes) noexcept {
   for_each_block([&](const Block& block) {
     Number u[6] = {zero, zero, zero, zero, zero, zero};
     block.add_product(frame, u);
+    const auto lower = [&](const Cells& at, int r) {
+      at.set(r, select(lanes, at[r] - u[r], at[r]));
+    };
     for (int r = 0; r < block.rows; ++r) {
-      for (const Cells& at : {block.bias, block.contact_velocity}) {
-        at.set(r, select(lanes, at[r] - u[r], at[r]));
-      }
+      lower(block.bias, r);
+      lower(block.contact_velocity, r);
     }
   });
   moving_ = moving_ | lanes;
@@ -392,9 +394,11 @@ CAROM_DEVICE void LaneState<Number, Stride>::balance_exactly() noexcept {
   balance.add_momentum(layout_.mass_rows, cells(layout_.mass_at), vector(Names::velocity),
                        vector(Names::free));
   for_each_block([&](const Block& block) {
-    for (const LaneSide& side : {block.sides.low, block.sides.high}) {
+    const auto take = [&](const LaneSide& side) {
       balance.take_push(side, block.rows, jacobian(side), block.impulse);
-    }
+    };
+    take(block.sides.low);
+    take(block.sides.high);
   });
   const Cells gradient = vector(Names::gradient);
   for (int i = 0; i < layout_.velocities; ++i) {
