@@ -38,4 +38,23 @@ TEST_CASE("anchor: limits without spring, damper or both", "[viscoelastic][examp
   CHECK(std::abs(slip_stretch(1.0F, 4.0F, 1e-30F, 2.0F, 0.5F)) <= rounding(4, 1.0F));
 }
 
+TEST_CASE("anchor: derivatives by differences, soon and late", "[viscoelastic][derivative]") {
+  for (const double t : {2e-4, 1e-3, 4e-3}) {  // K t/B = 1/15, 1/3 and 4/3
+    const double at[] = {2e-4, 5.0, 1e5, 300.0, t};
+    const auto stretch = [&](int argument, double share) {
+      double x[] = {at[0], at[1], at[2], at[3], at[4]};
+      x[argument] *= 1 + share;
+      return slip_stretch(x[0], x[1], x[2], x[3], x[4]);
+    };
+    const auto by = carom::detail::slip_stretch_derivative(at[0], at[1], at[2], at[3], at[4]);
+    const double slopes[] = {by.by_stretch, by.by_force, by.by_stiffness, by.by_damping,
+                             by.by_time};
+    for (int i = 0; i < 5; ++i) {
+      const double h = 1e-5, difference = (stretch(i, h) - stretch(i, -h)) / (2 * h);
+      CAPTURE(t, i, difference);
+      CHECK(std::abs(slopes[i] * at[i] - difference) <= by_differences(1e-6) * 2e-4);
+    }
+  }
+}
+
 }  // namespace anchor_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/viscoelastic/detail/force_cone.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/Dense>
@@ -60,8 +61,9 @@ TEST_CASE("force_cone: four laws on one problem", "[viscoelastic][example]") {
         pair.cone.apply(law, pair.forces, pair.average, pair.average2, pair.friction).converged());
     const VectorX<double> force = pair.cone.force(), second = pair.cone.force2();
     const VectorX<double> w = pair.cone.velocity();
-    MatrixX<double> gain(6, 6);
-    REQUIRE(pair.forces.write_gain(gain));
+    MatrixX<double> gain(6, 6), gain2(6, 6);
+    REQUIRE(pair.forces.write_gains(gain, gain2));
+    const VectorX<double> moved = pair.average2 + gain2 * w;
     CAPTURE(int(law), force, w);
     if (law == SlipLaw::stick) {
       CHECK(force == pair.average);
@@ -77,11 +79,23 @@ TEST_CASE("force_cone: four laws on one problem", "[viscoelastic][example]") {
             rounding(100, force.norm() * second.norm()));
       CHECK(std::abs(second.segment<2>(3 * i).norm() - 0.5 * second(3 * i + 2)) <=
             rounding(100, second.norm()));
+      CHECK(std::abs(second(3 * i + 2) - std::max(moved(3 * i + 2), 0.0)) <=
+            rounding(100, moved.norm()));
     }
     if (law == SlipLaw::coulomb) CHECK(w(2) == 0);
     if (law == SlipLaw::convex) CHECK(w(2) > 0);
     if (law == SlipLaw::radial) CHECK(force(2) == pair.average(2));
   }
+}
+
+TEST_CASE("force_cone: forces inside stay as they are, without a gain", "[viscoelastic][law]") {
+  Pair pair;
+  pair.friction.setConstant(2);
+  REQUIRE(pair.cone.apply(SlipLaw::coulomb, pair.forces, pair.average, pair.average2, pair.friction)
+              .converged());
+  CHECK(pair.cone.force() == pair.average);
+  CHECK(pair.cone.force2() == pair.average2);
+  CHECK(pair.cone.velocity().isZero(0));
 }
 
 TEST_CASE("force_cone: contacts without tangential spring and damper", "[viscoelastic][example]") {
