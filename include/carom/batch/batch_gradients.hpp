@@ -9,24 +9,24 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Writes the gradient of a scalar by the data of each problem, where its gradient by the solution
-/// is known: for one whose slopes are computed from the answers of solve_batch().
+/// Writes the gradient of a scalar by the data of each problem from its gradient by the solution.
+/// It is for scalars whose gradients are computed from the answers of solve_batch().
 ///
-/// The derivatives are those of CoulombDerivative under the law of the options. On the border of
-/// two regions a block counts as closed, as stuck, or as between its bounds. The gradient of a
-/// problem has the same bits whatever else is in the batch.
+/// The derivatives are those of CoulombDerivative under the law of the options. On the boundary of
+/// two regions a block counts as closed, as sticking, or as between its bounds. The bits of a
+/// gradient do not depend on the other problems in the batch.
 /// ```
 /// solve_batch(view, answers, options, workspace);
 /// // ... fill gradients.by_velocity ...
 /// const auto count = pull_back_batch(view, answers, gradients, options, workspace);
 /// ```
-/// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, impulses if a
-///                   block is rigid, and reports. Gradients of a problem that has not
+/// @param answers    velocities v [m/s, rad/s] with the accuracy that the derivatives require,
+///                   impulses if a block is rigid, and reports. Gradients of a problem that has not
 ///                   converged are zeros. Null reports: all problems have converged.
-/// @param workspace  as that of solve_batch().
-/// @return  how many problems have a gradient; −1 if the workspace was not prepared for the batch
+/// @param workspace  the same as for solve_batch().
+/// @return  count of problems with a gradient; −1 if the workspace was not prepared for the batch,
 ///          and nothing was written.
-/// @note  Real-time safe: no allocation, no exception, one factor for each problem.
+/// @note  Real-time safe: no allocation, no exception, one factorisation for each problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
 Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                       const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
@@ -39,7 +39,7 @@ Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>&
   return Index(
       std::count(gradients.statuses, gradients.statuses + view.count, SolveStatus::converged));
 }
-/// The same on this thread.
+/// The same on the calling thread.
 template <RealScalar Scalar, int LaneCount>
 Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                       const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
@@ -47,8 +47,9 @@ Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>&
   return pull_back_batch(view, answers, gradients, options, workspace, detail::RunInOrder());
 }
 
-/// Solves all problems of a batch and differentiates each while its numbers are at hand: the same
-/// bits as solve_batch() and pull_back_batch() one after the other, for slopes known beforehand.
+/// Solves all problems of a batch and differentiates each directly after its solve. The bits are
+/// those of solve_batch() and pull_back_batch() one after the other. It is for gradients that are
+/// known before the solve.
 /// @note  As solve_batch().
 template <RealScalar Scalar, int LaneCount, typename Executor>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
@@ -63,7 +64,7 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
   });
   return detail::summarize(view, answers);
 }
-/// The same on this thread.
+/// The same on the calling thread.
 template <RealScalar Scalar, int LaneCount>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,

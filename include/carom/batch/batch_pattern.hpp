@@ -12,12 +12,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What problems of a batch have in common: their bodies, who touches whom, and which columns of
-/// the Jacobians are zero in all of them.
+/// The common structure of problems in a batch: their bodies, their contacts between bodies, and
+/// the columns of the Jacobians that are zero in all of them.
 ///
-/// Problems with other contacts have another pattern, and a batch may mix any number of
-/// patterns. The pattern also defines the order of a problem's numbers in the arrays of a
-/// BatchView.
+/// Problems with other contacts have another pattern. A batch may contain any count of patterns.
+/// The pattern also defines the order of a problem's numbers in the arrays of a BatchView.
 /// @note  Cold: construction allocates and may throw.
 class BatchPattern {
  public:
@@ -26,12 +25,12 @@ class BatchPattern {
   template <RealScalar Scalar>
   explicit BatchPattern(const ContactProblem<Scalar>& problem);
 
-  /// Widens the columns of Jacobians that may be nonzero by those that are nonzero in a problem.
-  /// @pre  the problem has these bodies and contacts, as key() tells.
+  /// Adds the columns of Jacobians that are nonzero in a problem to those that may be nonzero.
+  /// @pre  the problem has the same bodies and contacts, see key().
   template <RealScalar Scalar>
   void widen(const ContactProblem<Scalar>& problem);
-  /// Sizes of the bodies, and of the blocks their bodies and kind: problems with the same key
-  /// differ in zeros of Jacobians at most.
+  /// Sizes of the bodies, and the bodies and type of each block. Problems with the same key differ
+  /// only in zeros of Jacobians.
   template <RealScalar Scalar>
   [[nodiscard]] static std::vector<int> key(const ContactProblem<Scalar>& problem);
 
@@ -42,20 +41,22 @@ class BatchPattern {
   [[nodiscard]] int row_count() const noexcept { return row_count_; }
   /// Whether some block is rigid.
   [[nodiscard]] bool is_rigid() const noexcept { return rigid_; }
-  /// Numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1, ...
+  /// Count of numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1,
+  /// ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
-  /// Numbers μ, R, and bounds or shifts of a problem, block by block.
+  /// Count of numbers μ, R, and bounds or shifts of a problem, block by block.
   [[nodiscard]] int friction_count() const noexcept { return friction_count_; }
   [[nodiscard]] int regularization_count() const noexcept { return regularization_count_; }
   [[nodiscard]] int bound_count() const noexcept { return bound_count_; }
-  /// Numbers of a problem's Jacobians: block by block, the first body's rows, then the second's.
+  /// Count of numbers of a problem's Jacobians: block by block, the first body's rows, then the
+  /// second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
-  /// Bodies that contacts join, apart from all others; the bodies that nothing touches, if there
-  /// are any, are one more.
+  /// The islands: bodies joined by contacts. Bodies without contacts, if there are any, form one
+  /// more island.
   [[nodiscard]] const std::vector<detail::LaneMap>& islands() const noexcept { return islands_; }
 
  private:
-  /// What the solver treats alike.
+  /// The properties by which the solver distinguishes blocks.
   template <RealScalar Scalar>
   [[nodiscard]] static detail::LaneContact kind_of(const ContactProblem<Scalar>& problem, Index k) {
     const bool friction_contact = problem.is_friction_contact(k);

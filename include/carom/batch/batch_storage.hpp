@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Problems copied out of contact problems, and room for their answers.
+/// Copies of contact problems, and memory for their answers.
 ///
 /// ```
 /// carom::BatchStorage<double> batch;
@@ -24,17 +24,17 @@ template <RealScalar Scalar>
 class BatchStorage {
  public:
   /// Adds a problem whose first guess is its free velocity.
-  /// @return  number of the problem.
+  /// @return  index of the problem.
   Index add(const ContactProblem<Scalar>& problem) { return add(problem, problem.free_velocity()); }
   /// Adds a problem with a guess [m/s, rad/s] of n_v numbers.
-  /// @throws std::invalid_argument  where it has another size; the batch is then as it was.
+  /// @throws std::invalid_argument if the guess has another size; the batch does not change.
   template <typename VectorType>
   Index add(const ContactProblem<Scalar>& problem, const Eigen::MatrixBase<VectorType>& guess);
 
   [[nodiscard]] Index count() const noexcept { return Index(pattern_numbers_.size()); }
-  /// The problems, until the next add().
+  /// The problems. The view is valid until the next add().
   [[nodiscard]] BatchView<Scalar> view() const noexcept;
-  /// Where their answers go, until the next add().
+  /// The memory for their answers. It is valid until the next add().
   [[nodiscard]] BatchAnswers<Scalar> answers() noexcept;
   [[nodiscard]] const BatchPattern& pattern(Index problem) const noexcept {
     return patterns_[std::size_t(pattern_numbers_[std::size_t(problem)])];
@@ -53,7 +53,7 @@ class BatchStorage {
   }
 
  private:
-  /// Numbers of all problems, one problem's after the other's.
+  /// Numbers of all problems, one problem after the other.
   struct Ragged {
     std::vector<Scalar> numbers;
     std::vector<Index> offsets;

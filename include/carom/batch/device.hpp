@@ -10,36 +10,35 @@
 #include "carom/solvers/sap_options.hpp"
 
 /// @file
-/// Batches on a graphics processor: each thread solves a problem of its own, by the same code as a
-/// lane of the processor and with the same bits. What launches a kernel is there for nvcc and hipcc
-/// only; everything else any compiler takes, and the processor runs it in a test. nvcc needs
+/// Batches on a graphics processor: each thread solves its own problem, with the code and the bits
+/// of a lane of the processor. The launch of kernels is available only for nvcc and hipcc.
+/// Everything else compiles with any compiler, and a test runs it on the processor. nvcc needs
 /// --expt-relaxed-constexpr; --use_fast_math would change the bits.
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A batch whose numbers are in memory of the device, to be handed to a kernel by value.
+/// A batch whose numbers are in device memory, passed to a kernel by value.
 template <RealScalar Scalar>
 struct DeviceBatch {
-  /// Numbers, offsets and pattern numbers are in memory of the device; `patterns` is not read.
+  /// Numbers, offsets and pattern numbers are in device memory; `patterns` is not read.
   BatchView<Scalar> view{};
   const detail::DevicePattern* patterns = nullptr;
 };
 
 namespace device {
 
-/// Solves one problem of a batch in the thread that calls, which may be one of a user's own kernel:
-/// writes its velocity, its impulse if wanted, and its report, as solve_batch() does, with the same
-/// bits.
+/// Solves one problem of a batch in the calling thread, also in a thread of a user's kernel. Writes
+/// its velocity, its impulse if wanted, and its report, with the bits of solve_batch().
 ///
-/// Each thread calls it with a problem of its own, or not at all. No thread waits for another, so
-/// threads may call it in any branch and at any time; a warp whose problems have the same pattern
-/// reads memory together, and is as slow as the slowest of them.
-/// @tparam Law     that of the options. The overload without it decides at run time, which makes
-///                 the kernel twice as large.
-/// @param answers  in memory of the device.
-/// @param memory   the thread's first number: that of its warp plus its place in it, 0 to 31. A
-///                 warp has DeviceWorkspace::numbers_of_warp() of them to itself.
+/// Each thread calls it with its own problem, or not at all. No thread waits for another, so
+/// threads may call it in any branch and at any time. A warp whose problems have the same pattern
+/// reads memory together, and needs the time of its slowest problem.
+/// @tparam Law     that of the options. The overload without it selects the law at run time, which
+///                 doubles the size of the kernel.
+/// @param answers  in device memory.
+/// @param memory   the thread's first number: that of its warp plus its index in the warp, 0 to 31.
+///                 A warp has DeviceWorkspace::numbers_of_warp() numbers for itself.
 /// @note  No barrier, no shared memory, no atomics; at most iteration_limit iterations.
 template <FrictionLaw Law, RealScalar Scalar>
 CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
@@ -63,10 +62,11 @@ CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Sca
 template <RealScalar Scalar>
 struct DeviceTask : detail::DeviceThreads<Scalar> {
   DeviceBatch<Scalar> batch{};
-  BatchAnswers<Scalar> answers{};  ///< in memory of the device
+  BatchAnswers<Scalar> answers{};  ///< in device memory
   SapOptions<Scalar> options{};
 
-  /// What a thread does: it solves the problems of its number, and of every thread_count-th after.
+  /// The work of a thread: it solves the problem with its index, and then every thread_count-th
+  /// problem.
   /// @param thread  ≥ 0, < thread_count
   template <FrictionLaw Law>
   CAROM_DEVICE void run(Index thread) const noexcept {
@@ -76,13 +76,13 @@ struct DeviceTask : detail::DeviceThreads<Scalar> {
   }
 };
 
-/// Memory of a device for batches. The caller allocates and frees it.
+/// Device memory for batches. The caller allocates and frees it.
 template <RealScalar Scalar>
 class DeviceWorkspace
     : public detail::DeviceMemory<Scalar, BatchView<Scalar>, detail::DevicePattern> {
  public:
-  /// What a kernel needs to solve a batch of the patterns and pattern numbers prepared for.
-  /// @param view  as in prepare(); other numbers, and no more problems.
+  /// The argument of a kernel that solves a batch with the prepared patterns and pattern numbers.
+  /// @param view  as in prepare(); the numbers may differ, with at most the same count of problems.
   [[nodiscard]] DeviceTask<Scalar> task(const BatchView<Scalar>& view,
                                         const BatchAnswers<Scalar>& answers,
                                         const SapOptions<Scalar>& options) const noexcept {
@@ -105,16 +105,16 @@ struct DeviceSolve : DeviceTask<Scalar> {
 
 }  // namespace detail
 
-/// Warps that the current device runs at the same time under a law, a good number for
-/// DeviceWorkspace; 0 if that is unknown.
+/// Count of warps that the current device runs at the same time under a law. It is a suitable count
+/// for DeviceWorkspace; 0 if it is unknown.
 template <FrictionLaw Law, RealScalar Scalar>
 [[nodiscard]] int resident_warps() noexcept {
   return detail::resident_threads<detail::DeviceSolve<Law, Scalar>>() / device_warp_size;
 }
 
-/// Solves all problems of a batch on a device, each in a thread, with the bits of the solve_batch()
-/// of the processor. Answers and reports are in memory of the device; they can be read when the
-/// stream has executed the kernel.
+/// Solves all problems of a batch on a device, each in a thread, with the bits of solve_batch() on
+/// the processor. Answers and reports are in device memory. They can be read after the stream has
+/// executed the kernel.
 /// @tparam Law       that of the options. The overload without it compiles the kernels of both.
 /// @param view       as in DeviceWorkspace::prepare().
 /// @param workspace  prepared for a batch of these patterns and pattern numbers.

@@ -5,22 +5,21 @@
 #include "carom/batch/device.hpp"
 
 /// @file
-/// Gradients of batches on a graphics processor: each thread differentiates a problem of its own,
-/// by the same code as a lane of the processor and with the same bits. The notes of device.hpp on
-/// launches and compilers apply here too.
+/// Gradients of batches on a graphics processor: each thread differentiates its own problem, with
+/// the code and the bits of a lane of the processor. The notes of device.hpp on launches and
+/// compilers apply here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace device {
 
-/// Writes the gradients of one problem of a batch that has been solved, in the thread that calls,
-/// which may be one of a user's own kernel: as pull_back_batch() does, with the same bits.
+/// Writes the gradients of one solved problem of a batch in the calling thread, also in a thread of
+/// a user's kernel, with the bits of pull_back_batch().
 /// @tparam Law       that of the solve.
-/// @param answers    velocities, impulses if a block is rigid, and reports, in memory of
-///                   the device.
-/// @param gradients  in memory of the device; statuses for every problem.
-/// @param memory     as that of solve(), which may be the same.
-/// @note  No barrier, no shared memory, no atomics; one factor.
+/// @param answers    velocities, impulses if a block is rigid, and reports, in device memory.
+/// @param gradients  in device memory; one status for each problem.
+/// @param memory     as for solve(); it may be the same memory.
+/// @note  No barrier, no shared memory, no atomics; one factorisation.
 template <FrictionLaw Law, RealScalar Scalar>
 CAROM_DEVICE void pull_back(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
                             const BatchGradients<Scalar>& gradients, Scalar* memory,
@@ -34,10 +33,10 @@ CAROM_DEVICE void pull_back(const DeviceBatch<Scalar>& batch, const BatchAnswers
 /// The argument of a kernel that differentiates a batch.
 template <RealScalar Scalar>
 struct DeviceGradientTask : DeviceTask<Scalar> {
-  BatchGradients<Scalar> gradients{};  ///< in memory of the device
+  BatchGradients<Scalar> gradients{};  ///< in device memory
 
-  /// What a thread does: it differentiates the problems of its number, and of every thread_count-th
-  /// after.
+  /// The work of a thread: it differentiates the problem with its index, and then every
+  /// thread_count-th problem.
   /// @param thread  ≥ 0, < thread_count
   template <FrictionLaw Law>
   CAROM_DEVICE void pull_back(Index thread) const noexcept {
@@ -47,7 +46,7 @@ struct DeviceGradientTask : DeviceTask<Scalar> {
   }
 };
 
-/// What a kernel needs to differentiate a batch; its parameters are those of
+/// The argument of a kernel that differentiates a batch. The parameters are those of
 /// DeviceWorkspace::task().
 template <RealScalar Scalar>
 [[nodiscard]] DeviceGradientTask<Scalar> gradient_task(const DeviceWorkspace<Scalar>& workspace,
@@ -72,11 +71,11 @@ struct DevicePullBack : DeviceGradientTask<Scalar> {
 }  // namespace detail
 
 /// Writes the gradients of a scalar by the data of each problem of a batch on a device, with the
-/// bits of the pull_back_batch() of the processor. Gradients and statuses are in memory of the
-/// device; they can be read when the stream has executed the kernel.
+/// bits of pull_back_batch() on the processor. Gradients and statuses are in device memory. They
+/// can be read after the stream has executed the kernel.
 /// @tparam Law       that of the solve.
 /// @param view       as in DeviceWorkspace::prepare().
-/// @param workspace  as that of solve_batch().
+/// @param workspace  the same as for solve_batch().
 /// @return  the error of the launch, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
 template <FrictionLaw Law, RealScalar Scalar>
@@ -89,8 +88,9 @@ device::Error pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<
   return detail::launch(task, view.count, stream);
 }
 
-/// Solves all problems of a batch on a device and differentiates each, for slopes known beforehand:
-/// solve_batch() and pull_back_batch() one after the other on the stream, with the same bits.
+/// Solves all problems of a batch on a device and differentiates each, for gradients that are known
+/// before the solve: solve_batch() and pull_back_batch() one after the other on the stream, with
+/// the same bits.
 /// @return  the first error of the launches, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
 template <FrictionLaw Law, RealScalar Scalar>

@@ -7,23 +7,23 @@
 #include "carom/batch/impact_batch_view.hpp"
 
 /// @file
-/// Batches of impacts on a graphics processor: each thread resolves an impact of its own, by the
-/// same code as a lane of the processor and with the same bits. The notes of device.hpp on launches
-/// and compilers apply here too.
+/// Batches of impacts on a graphics processor: each thread resolves its own impact, with the code
+/// and the bits of a lane of the processor. The notes of device.hpp on launches and compilers apply
+/// here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// An ImpactPattern in memory of a device, which is the pattern itself.
+/// An ImpactPattern in device memory, which is the pattern itself.
 struct DeviceImpactPattern {
   ImpactPattern pattern;
 
   [[nodiscard]] static DeviceImpactPattern of(const ImpactPattern& pattern, DeviceImage&) {
     return {pattern};
   }
-  /// Cells of an impact under any law.
+  /// Count of cells of an impact under any law.
   [[nodiscard]] static int cell_count(const ImpactPattern& pattern) noexcept {
     return LaneImpactLayout(pattern, ImpactBatchLaw::restitution).cell_count;
   }
@@ -31,26 +31,25 @@ struct DeviceImpactPattern {
 
 }  // namespace detail
 
-/// A batch of impacts whose numbers are in memory of the device, to be handed to a kernel by value.
+/// A batch of impacts whose numbers are in device memory, passed to a kernel by value.
 template <RealScalar Scalar>
 struct DeviceImpactBatch {
-  /// Numbers, offsets, sequences and pattern numbers are in memory of the device; `patterns` is not
-  /// read.
+  /// Numbers, offsets, sequences and pattern numbers are in device memory; `patterns` is not read.
   ImpactBatchView<Scalar> view{};
   const detail::DeviceImpactPattern* patterns = nullptr;
 };
 
 namespace device {
 
-/// Resolves one impact of a batch in the thread that calls, which may be one of a user's own
-/// kernel: writes its momentum, velocity and impulses where wanted, and its report, as
-/// resolve_batch() does, with the same bits.
+/// Resolves one impact of a batch in the calling thread, also in a thread of a user's kernel.
+/// Writes its momentum, velocity and impulses if wanted, and its report, with the bits of
+/// resolve_batch().
 ///
-/// Each thread calls it with an impact of its own, or not at all. No thread waits for another; a
-/// warp is as slow as the one of its impacts that has the most reflections.
-/// @param answers  in memory of the device.
-/// @param memory   the thread's first number: that of its warp plus its place in it, 0 to 31. A
-///                 warp has DeviceImpactWorkspace::numbers_of_warp() of them to itself.
+/// Each thread calls it with its own impact, or not at all. No thread waits for another. A warp
+/// needs the time of its impact with the most reflections.
+/// @param answers  in device memory.
+/// @param memory   the thread's first number: that of its warp plus its index in the warp, 0 to 31.
+///                 A warp has DeviceImpactWorkspace::numbers_of_warp() numbers for itself.
 /// @note  No barrier, no shared memory, no atomics; at most reflection_limit reflections.
 template <RealScalar Scalar>
 CAROM_DEVICE void resolve(const DeviceImpactBatch<Scalar>& batch,
@@ -72,10 +71,11 @@ CAROM_DEVICE void resolve(const DeviceImpactBatch<Scalar>& batch,
 template <RealScalar Scalar>
 struct DeviceImpactTask : detail::DeviceThreads<Scalar> {
   DeviceImpactBatch<Scalar> batch{};
-  ImpactBatchAnswers<Scalar> answers{};  ///< in memory of the device
+  ImpactBatchAnswers<Scalar> answers{};  ///< in device memory
   ImpactBatchOptions<Scalar> options{};
 
-  /// What a thread does: it resolves the impacts of its number, and of every thread_count-th after.
+  /// The work of a thread: it resolves the impact with its index, and then every thread_count-th
+  /// impact.
   /// @param thread  ≥ 0, < thread_count
   CAROM_DEVICE void run(Index thread) const noexcept {
     this->for_each_problem(thread, batch.view.count, [&](Scalar* memory, Index problem) {
@@ -84,13 +84,13 @@ struct DeviceImpactTask : detail::DeviceThreads<Scalar> {
   }
 };
 
-/// Memory of a device for batches of impacts. The caller allocates and frees it.
+/// Device memory for batches of impacts. The caller allocates and frees it.
 template <RealScalar Scalar>
 class DeviceImpactWorkspace
     : public detail::DeviceMemory<Scalar, ImpactBatchView<Scalar>, detail::DeviceImpactPattern> {
  public:
-  /// What a kernel needs to resolve a batch of the patterns and pattern numbers prepared for.
-  /// @param view  as in prepare(); other numbers, and no more impacts.
+  /// The argument of a kernel that resolves a batch with the prepared patterns and pattern numbers.
+  /// @param view  as in prepare(); the numbers may differ, with at most the same count of impacts.
   [[nodiscard]] DeviceImpactTask<Scalar> task(
       const ImpactBatchView<Scalar>& view, const ImpactBatchAnswers<Scalar>& answers,
       const ImpactBatchOptions<Scalar>& options) const noexcept {
@@ -102,16 +102,16 @@ class DeviceImpactWorkspace
 
 // --- launch ---
 
-/// Warps that resolve impacts on the current device at the same time, a good number for
-/// DeviceImpactWorkspace; 0 if that is unknown.
+/// Count of warps that resolve impacts on the current device at the same time. It is a suitable
+/// count for DeviceImpactWorkspace; 0 if it is unknown.
 template <RealScalar Scalar>
 [[nodiscard]] int resident_impact_warps() noexcept {
   return detail::resident_threads<DeviceImpactTask<Scalar>>() / device_warp_size;
 }
 
-/// Resolves all impacts of a batch on a device, each in a thread, with the bits of the
-/// resolve_batch() of the processor. Answers and reports are in memory of the device; they can be
-/// read when the stream has executed the kernel.
+/// Resolves all impacts of a batch on a device, each in a thread, with the bits of resolve_batch()
+/// on the processor. Answers and reports are in device memory. They can be read after the stream
+/// has executed the kernel.
 /// @param view       as in DeviceImpactWorkspace::prepare().
 /// @param workspace  prepared for a batch of these patterns and pattern numbers.
 /// @return  the error of the launch, cudaSuccess if there is none.

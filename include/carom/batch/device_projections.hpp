@@ -8,19 +8,18 @@
 #include "carom/batch/projection_batch_view.hpp"
 
 /// @file
-/// Batches of points on a graphics processor: each thread projects points of its own, by the same
-/// code as a lane of the processor and with the same bits. They need no workspace. The notes of
-/// device.hpp on compilers apply here too.
+/// Batches of points on a graphics processor: each thread projects its own points, with the code
+/// and the bits of a lane of the processor. They need no workspace. The notes of device.hpp on
+/// compilers apply here too.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace device {
 
-/// Projects one point of a batch in the thread that calls, which may be one of a user's own kernel:
-/// writes its nearest point, its derivative if wanted, and its fault, as project_batch() does, with
-/// the same bits.
-/// @param view     its numbers are in memory of the device.
-/// @param answers  in memory of the device.
+/// Projects one point of a batch in the calling thread, also in a thread of a user's kernel. Writes
+/// its nearest point, its derivative if wanted, and its fault, with the bits of project_batch().
+/// @param view     its numbers are in device memory.
+/// @param answers  in device memory.
 /// @note  No memory but the view's, no barrier, no atomics, bounded work.
 template <RealScalar Scalar>
 CAROM_DEVICE void project(const ProjectionBatchView<Scalar>& view,
@@ -37,7 +36,8 @@ struct DeviceProjectionTask {
   ProjectionBatchAnswers<Scalar> answers{};
   Index thread_count = 0;
 
-  /// What a thread does: it projects the point of its number, and every thread_count-th after.
+  /// The work of a thread: it projects the point with its index, and then every thread_count-th
+  /// point.
   /// @param thread  ≥ 0, < thread_count
   CAROM_DEVICE void run(Index thread) const noexcept {
     for (Index i = thread; i < view.count; i += thread_count) device::project(view, answers, i);
@@ -48,9 +48,9 @@ struct DeviceProjectionTask {
 
 // --- launch ---
 
-/// Projects all points of a batch on a device, each in a thread, with the bits of the
-/// project_batch() of the processor. Answers and faults are in memory of the device; they can be
-/// read when the stream has executed the kernel.
+/// Projects all points of a batch on a device, each in a thread, with the bits of project_batch()
+/// on the processor. Answers and faults are in device memory. They can be read after the stream has
+/// executed the kernel.
 /// @return  the error of the launch, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
 template <RealScalar Scalar>

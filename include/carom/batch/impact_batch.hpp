@@ -11,43 +11,43 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Impacts that are resolved side by side: two registers of them under the caller's compiler flags.
-/// The operations of one reflection depend on each other, so that two registers of impacts take the
-/// time of one: with one register an impact took up to 1.5 times as long, with four as long as with
-/// two.
+/// Count of impacts that are resolved in one group of lanes: two registers under the caller's
+/// compiler flags. The operations of one reflection depend on each other, so that two registers of
+/// impacts need the time of one. With one register, an impact needed up to 1.5 times the time; four
+/// registers were not faster than two.
 template <RealScalar Scalar>
 inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
                                              ? 2 * detail::lane_register_bytes / int(sizeof(Scalar))
                                              : 1;
 
 /// Memory for resolve_batch(), allocated once and reused by all calls.
-/// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
+/// @tparam LaneCount  count of problems in one group; the bits of the answers do not depend on it.
 template <RealScalar Scalar, int LaneCount = impact_lane_count<Scalar>>
 class ImpactBatchWorkspace
     : public detail::BatchMemory<ImpactBatchView<Scalar>,
                                  detail::LaneImpactQueue<Scalar, LaneCount>> {};
 
-/// How many impacts of a batch were resolved.
+/// Result of a batch of impacts.
 struct ImpactBatchReport {
   Index resolved = 0;     ///< problems
-  Index wedged = 0;       ///< problems that no motion opens, resolved plastically
-  Index faults = 0;       ///< problems whose numbers are wrong
+  Index wedged = 0;       ///< problems that no motion opens; resolved plastically
+  Index faults = 0;       ///< problems with a fault in their numbers
   Index first_bad = -1;   ///< first problem that is neither resolved nor wedged; −1: none.
   Index reflections = 0;  ///< of all problems
-  /// Whether the workspace was prepared for the batch. If not, nothing has been resolved or
-  /// written.
+  /// Whether the workspace was prepared for the batch. If not, nothing is resolved or written.
   bool prepared = true;
 };
 
-/// Resolves all impacts of a batch side by side in the lanes of registers: each as ImpactResolver,
-/// PlasticImpact or RestitutionImpact does, whose answer it has but for rounding.
+/// Resolves all impacts of a batch in the lanes of registers: each as ImpactResolver, PlasticImpact
+/// or RestitutionImpact, with the same answer up to rounding.
 ///
-/// An answer has the same bits whatever else is in the batch: any number and order of problems,
-/// lanes, workers and threads. A problem with bad numbers has its fault in its report and changes
-/// no other.
+/// The bits of an answer do not depend on the rest of the batch: any count and order of problems,
+/// lanes, workers and threads. A problem with a fault has it in its report and changes no other
+/// problem.
 /// @param workspace  prepared for this batch, or another for which is_prepared_for() is true.
-/// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
-///                   on any threads, and returns when all are done; count is that of the workers.
+/// @param executor   executor(count, task) calls task(i) for each i in [0, count), in any order, on
+///                   any threads, and returns when all calls are done; count is that of the
+///                   workers.
 /// @note  Real-time safe: no allocation, no exception, at most reflection_limit reflections for
 ///        each problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
@@ -63,7 +63,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
     report.first_bad = view.count > 0 ? 0 : -1;
     return report;
   }
-  constexpr Index chunk = 1024;  // problems that a worker gets at a time
+  constexpr Index chunk = 1024;  // count of problems that a worker receives at a time
   std::atomic<Index> next = 0;
   executor(Index(workspace.workers()), [&](Index worker) {
     Index first = 0, end = 0;
@@ -99,7 +99,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
   return report;
 }
 
-/// The same on this thread.
+/// The same on the calling thread.
 template <RealScalar Scalar, int LaneCount>
 ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
                                 const ImpactBatchAnswers<Scalar>& answers,

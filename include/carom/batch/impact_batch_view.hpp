@@ -7,15 +7,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How a batch of impacts gives its masses.
+/// The form of the masses in a batch of impacts.
 enum class ImpactMass {
-  dense,             ///< M [kg, kg·m²], n×n, its lower half is used.
+  dense,             ///< M [kg, kg·m²], n×n; only its lower half is used.
   diagonal,          ///< the diagonal of M, n.
-  inverse_dense,     ///< M⁻¹ [1/kg, 1/(kg·m²)], n×n, its lower half is used.
+  inverse_dense,     ///< M⁻¹ [1/kg, 1/(kg·m²)], n×n; only its lower half is used.
   inverse_diagonal,  ///< the diagonal of M⁻¹, n.
 };
 
-/// What impacts of a batch have in common: coordinates, contacts, and how the mass is given.
+/// The common structure of impacts in a batch: coordinates, contacts, and the form of the mass.
 class ImpactPattern {
  public:
   /// @param coordinates  n, length of momenta and gradients, ≥ 0.
@@ -51,10 +51,10 @@ class ImpactPattern {
 enum class ImpactOrder {
   most_infeasible,   ///< as MostInfeasibleFirst
   least_infeasible,  ///< as LeastInfeasibleFirst
-  sweep,             ///< as SweepOrder: by index, or in the order that ImpactBatchView gives.
+  sweep,             ///< as SweepOrder: by index, or in the order of ImpactBatchView.
 };
 
-/// What an impact does.
+/// The law of an impact.
 enum class ImpactBatchLaw {
   elastic,      ///< as ImpactResolver
   plastic,      ///< as PlasticImpact with Moreau's law
@@ -66,37 +66,39 @@ template <RealScalar Scalar>
 struct ImpactBatchOptions {
   ImpactBatchLaw law = ImpactBatchLaw::elastic;
   ImpactOrder order = ImpactOrder::most_infeasible;
-  /// As in ImpactOptions. For float no more than 2²⁴ reflections are counted.
+  /// As in ImpactOptions. For float, at most 2²⁴ reflections are counted.
   ImpactOptions<Scalar> resolver{};
 };
 
-/// Impacts to be resolved, in plain arrays: what ImpactProblem and a momentum hold. A view.
+/// Impacts in plain arrays: the contents of ImpactProblem and a momentum. A view.
 ///
-/// Either the momentum or the velocity before the impact is given. The answers may go to the same
-/// memory.
+/// Either the momentum or the velocity before the impact is given. The answers may be written to
+/// the same memory.
 template <RealScalar Scalar>
 struct ImpactBatchView {
   Index count = 0;  ///< problems, ≥ 0
   const ImpactPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
-  /// Length of `patterns`. A problem of another number than 0 to pattern_count − 1 is refused.
+  /// Length of `patterns`. A problem whose pattern number is not in 0 to pattern_count − 1 is
+  /// rejected.
   int pattern_count = 1;
 
-  BatchArray<const Scalar> mass{};      ///< M or M⁻¹, as the pattern says.
+  BatchArray<const Scalar> mass{};      ///< M or M⁻¹, according to the pattern.
   BatchArray<const Scalar> normals{};   ///< Dϕ_i [-, m], n of each contact; any length but zero.
   BatchArray<const Scalar> momentum{};  ///< p⁻ [N·s, N·m·s], n.
-  BatchArray<const Scalar> velocity{};  ///< v⁻ [m/s, rad/s], n; read where momentum is null.
-  BatchArray<const Scalar> restitution{};  ///< R [-] in [0, 1], 1; null: 1. For that law alone.
-  /// Contacts in the order of ImpactOrder::sweep; null: by index. One that is left out never
-  /// reflects.
+  BatchArray<const Scalar> velocity{};  ///< v⁻ [m/s, rad/s], n; read if momentum is null.
+  /// R [-] in [0, 1], 1; null: 1. For the law `restitution` only.
+  BatchArray<const Scalar> restitution{};
+  /// Contacts in the order of ImpactOrder::sweep; null: by index. Contacts that are not in it never
+  /// reflect.
   BatchArray<const int> sequence{};
   const int* sequence_counts = nullptr;  ///< entries of each problem's sequence; 0: by index.
-  int sequence_count = 0;                ///< entries of every sequence where the former is null.
+  int sequence_count = 0;                ///< entries of each sequence if sequence_counts is null
 
   [[nodiscard]] CAROM_DEVICE int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
   }
-  /// Whether the number of a problem's pattern is that of one.
+  /// Whether the pattern number of a problem is valid.
   [[nodiscard]] CAROM_DEVICE bool has_pattern(Index problem) const noexcept {
     const int number = pattern_number(problem);
     return number >= 0 && number < pattern_count;
@@ -112,15 +114,15 @@ struct ImpactBatchView {
   }
 };
 
-/// What is wrong with the numbers of an impact.
+/// The fault of the numbers of an impact.
 enum class ImpactFault {
   none,
   mass,         ///< not positive definite, or not finite; item: coordinate
   normal,       ///< zero, or not finite; item: contact
   momentum,     ///< p⁻ or v⁻ is not finite, or too large; item: coordinate
   restitution,  ///< not in [0, 1]; item: 0
-  sequence,     ///< names no contact; item: place in the sequence
-  pattern,      ///< the number of its pattern is none; item: −1
+  sequence,     ///< an entry is not a contact; item: place in the sequence
+  pattern,      ///< invalid pattern number; item: −1
 };
 
 /// The fault as a word for messages.
@@ -130,19 +132,19 @@ enum class ImpactFault {
   return words[static_cast<int>(fault)];
 }
 
-/// How one impact ended.
+/// Result of one impact.
 template <RealScalar Scalar>
 struct ImpactProblemReport {
   ImpactStatus status = ImpactStatus::not_finite;
-  Index reflections = 0;   ///< How many were done.
-  Scalar energy_gain = 0;  ///< Kinetic energy gained [J], as summed from the impulses.
-  ImpactFault fault = ImpactFault::none;  ///< What is wrong with its numbers.
-  int item = -1;                          ///< Where the fault is.
+  Index reflections = 0;   ///< Count of reflections.
+  Scalar energy_gain = 0;  ///< Increase of the kinetic energy [J], summed over the impulses.
+  ImpactFault fault = ImpactFault::none;  ///< Fault of its numbers.
+  int item = -1;                          ///< Place of the fault.
 };
 
 namespace detail {
 
-/// The report of an impact that has no pattern, of which nothing is read or written.
+/// The report of an impact without a pattern. Nothing of the impact is read or written.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE ImpactProblemReport<Scalar> impact_without_pattern() noexcept {
   return {ImpactStatus::not_finite, 0, Scalar(0), ImpactFault::pattern, -1};
@@ -150,10 +152,10 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// Where the answers go. An array whose data is null is not wanted.
+/// Arrays for the answers. An array with null data is not written.
 ///
-/// A problem with a fault gets what it gave as momentum or velocity, NaN for the other of the two,
-/// and no impulses; one without a pattern gets its report alone.
+/// For a problem with a fault, its original momentum or velocity is written, NaN for the other of
+/// the two, and no impulses. For a problem without a pattern, only the report is written.
 template <RealScalar Scalar>
 struct ImpactBatchAnswers {
   BatchArray<Scalar> momentum{};                   ///< p⁺ [N·s, N·m·s], n.

@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which of several numbers side by side fulfil a condition.
+/// For each lane, whether it satisfies a condition.
 template <std::floating_point Scalar, int Count>
 struct LaneMask {
   using Register = typename detail::LaneRegister<Scalar, Count>::Mask;
@@ -27,14 +27,14 @@ struct LaneMask {
   }
 };
 
-/// Numbers of several problems side by side, one per lane, in registers of the processor.
+/// Numbers of several problems, one per lane, in registers of the processor.
 ///
-/// Every operation rounds each lane once, by the rules of IEEE 754, and does not depend on the
-/// other lanes. A product is always rounded before it is added, also where the compiler could fuse
-/// the two. So a program written in lanes has the same bits for any number of them, on any
+/// Each operation rounds each lane once, by the rules of IEEE 754, and does not depend on the other
+/// lanes. A product is always rounded before it is added, also where the compiler could fuse the
+/// two. The bits of a program with lanes are therefore the same for any count of lanes, on any
 /// processor.
-/// @tparam Count  1, or a power of two. Numbers beyond a register of the caller's compiler flags
-///                take several registers; one lane is the plain number.
+/// @tparam Count  1, or a power of two. If one register under the caller's compiler flags is too
+///                small, several registers are used. One lane is the plain number.
 template <std::floating_point Scalar, int Count>
 struct Lanes {
   using scalar_type = Scalar;
@@ -58,7 +58,7 @@ struct Lanes {
     std::memcpy(&lanes.value, numbers, sizeof(Register));
     return lanes;
   }
-  /// One number of each of `Count` arrays.
+  /// One number from each of `Count` arrays.
   CAROM_DEVICE static Lanes gather(const Scalar* const* arrays, int at) noexcept {
     return of(detail::LaneRegister<Scalar, Count>::gather(arrays, at));
   }
@@ -111,19 +111,19 @@ struct Lanes {
   }
 };
 
-/// Whether the condition holds in some lane.
+/// Whether the condition is true in some lane.
 template <typename Scalar, int Count>
 [[nodiscard]] CAROM_DEVICE bool any(const LaneMask<Scalar, Count>& mask) noexcept {
   return detail::any_in_register(mask.value);
 }
 
-/// The same answer in every lane.
+/// The same answer in each lane.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE typename Number::Mask everywhere(bool answer) noexcept {
   return answer ? Number(0) <= Number(0) : Number(0) < Number(0);
 }
 
-/// A condition on the numbers of the lanes: 1 where it holds, 0 elsewhere.
+/// A condition on the numbers of the lanes: 1 where it is true, 0 elsewhere.
 template <typename Scalar, int Count>
 [[nodiscard]] CAROM_DEVICE Lanes<Scalar, Count> as_numbers(
     const LaneMask<Scalar, Count>& mask) noexcept {

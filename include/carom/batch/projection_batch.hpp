@@ -12,15 +12,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Projects all points of a batch onto their sets, several per instruction: the nearest points in
-/// the metrics of their weights, those of nearest_impulse() but for rounding.
+/// the metrics of their weights, equal to those of nearest_impulse() up to rounding.
 ///
-/// An answer has the same bits whatever else is in the batch: any number and order of points, lanes
-/// and threads. A point with bad numbers has its fault and changes no other.
-/// @tparam LaneCount  points side by side; the answers have the same bits for any number.
-/// @param executor    executor(count, task) calls task(i) for every i in [0, count), in any order,
-///                    on any threads, and returns when all are done; a task has 1024 points.
-/// @pre   faults for every point; rows from 1 to 6 for intervals.
-/// @note  Real-time safe: no memory but the view's, no exception, bounded work.
+/// The bits of an answer do not depend on the rest of the batch: any count and order of points,
+/// lanes and threads. A point with a fault is reported and changes no other point.
+/// @tparam LaneCount  count of points in one group; the bits of the answers do not depend on it.
+/// @param executor    executor(count, task) calls task(i) for each i in [0, count), in any order,
+///                    on any threads, and returns when all calls are done; a task has 1024 points.
+/// @pre   one fault entry for each point; 1 to 6 rows for intervals.
+/// @note  Real-time safe: no memory except that of the view, no exception, bounded work.
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>, typename Executor>
 ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
                                     const ProjectionBatchAnswers<Scalar>& answers,
@@ -41,7 +41,7 @@ ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
   return report;
 }
 
-/// The same on this thread.
+/// The same on the calling thread.
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
 ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
                                     const ProjectionBatchAnswers<Scalar>& answers) noexcept {

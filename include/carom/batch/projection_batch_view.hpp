@@ -7,19 +7,19 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Points to be projected onto sets of one shape, in plain arrays: what ImpulseSet, weights and a
-/// trial impulse hold. A view.
+/// Points to be projected onto sets of one shape, in plain arrays: the contents of ImpulseSet,
+/// weights and a trial impulse. A view.
 template <RealScalar Scalar>
 struct ProjectionBatchView {
   Index count = 0;  ///< points, ≥ 0
   ImpulseShape shape = ImpulseShape::friction;
-  int interval_rows = 1;  ///< of intervals, 1 to 6; cones have their own.
+  int interval_rows = 1;  ///< of intervals, 1 to 6; cones have a fixed count.
 
   BatchArray<const Scalar> point{};     ///< y [N·s, N·m·s], one for each row.
   BatchArray<const Scalar> weights{};   ///< R [1/kg, 1/(kg·m²)], > 0, one for each row.
   BatchArray<const Scalar> friction{};  ///< μ [-, m], ≥ 0, friction_count(shape).
-  /// Lower bounds and then upper ones of intervals, which may be infinite; the shift of a cone.
-  /// Null data: a cone that is not shifted.
+  /// For intervals, the lower bounds and then the upper bounds, which may be infinite; for a cone,
+  /// the shift. Null data: a cone without shift.
   BatchArray<const Scalar> bounds{};
 
   [[nodiscard]] CAROM_DEVICE int rows() const noexcept {
@@ -27,13 +27,13 @@ struct ProjectionBatchView {
   }
 };
 
-/// What is wrong with the numbers of a point.
+/// The fault of the numbers of a point.
 enum class ProjectionFault {
   none,
-  point,     ///< y or R y is not finite, or too large for its square; item: row
-  weights,   ///< not positive, not finite, or not the same in rows bounded together; item: row
+  point,    ///< y or R y is not finite, or too large for its square; item: row
+  weights,  ///< not positive, not finite, or not equal in rows that are bounded together; item: row
   friction,  ///< negative, or not finite; item: coefficient
-  bounds,    ///< nothing between them, or a shift that is not finite; item: row
+  bounds,    ///< empty interval, or a shift that is not finite; item: row
 };
 
 /// The fault as a word for messages.
@@ -42,23 +42,23 @@ enum class ProjectionFault {
   return words[static_cast<int>(fault)];
 }
 
-/// A fault, and where it is.
+/// A fault and its place.
 struct ProjectionDiagnosis {
   ProjectionFault fault = ProjectionFault::none;
   int item = -1;
 };
 
-/// Where the answers go. A point with a fault gets NaN.
+/// Arrays for the answers. For a point with a fault, NaN is written.
 template <RealScalar Scalar>
 struct ProjectionBatchAnswers {
   BatchArray<Scalar> nearest{};  ///< γ [N·s, N·m·s], one for each row.
   /// ∂γ/∂y [-], rows × rows, row by row; on a boundary one generalised derivative. Null data: not
-  /// wanted.
+  /// written.
   BatchArray<Scalar> derivative{};
   ProjectionDiagnosis* faults = nullptr;  ///< One for each point.
 };
 
-/// How many points of a batch were projected.
+/// Result of a batch of points.
 struct ProjectionBatchReport {
   Index projected = 0;   ///< points
   Index first_bad = -1;  ///< first point with a fault; −1: none.

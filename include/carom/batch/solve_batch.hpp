@@ -11,32 +11,32 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Problems that are solved side by side: as many as a register holds under the caller's compiler
-/// flags.
+/// Count of problems that are solved in one group of lanes: the numbers of one register under the
+/// caller's compiler flags.
 template <RealScalar Scalar>
 inline constexpr int batch_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
                                             ? detail::lane_register_bytes / int(sizeof(Scalar))
                                             : 1;
 
 /// Memory for solve_batch(), allocated once and reused by all calls.
-/// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
+/// @tparam LaneCount  count of problems in one group; the bits of the answers do not depend on it.
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
 class BatchWorkspace
     : public detail::BatchMemory<BatchView<Scalar>,
                                  detail::LaneQueue<Scalar, LaneCount, FrictionLaw::coulomb>> {};
 
-/// How many problems of a batch were solved.
+/// Result of a batch of problems.
 struct BatchReport {
   Index converged = 0;   ///< problems
-  Index faults = 0;      ///< problems whose numbers are wrong
+  Index faults = 0;      ///< problems with a fault in their numbers
   Index first_bad = -1;  ///< first problem that has not converged; −1: none.
-  /// Whether the workspace was prepared for the batch. If not, nothing has been solved or written.
+  /// Whether the workspace was prepared for the batch. If not, nothing is solved or written.
   bool prepared = true;
 };
 
 namespace detail {
 
-/// Calls visit(memory of a worker, numbers of problems, their count) for all problems of a batch.
+/// Calls visit(memory of a worker, indices of problems, their count) for all problems of a batch.
 template <RealScalar Scalar, int LaneCount, typename Executor, typename Visit>
 void for_each_chunk(const BatchView<Scalar>& view, BatchWorkspace<Scalar, LaneCount>& workspace,
                     Executor&& executor, const Visit& visit) noexcept {
@@ -80,15 +80,15 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// Solves all problems of a batch side by side in the lanes of registers, under the law of the
-/// options.
+/// Solves all problems of a batch in the lanes of registers, under the law of the options.
 ///
-/// Each problem is solved as SapSolver solves it, to the same tolerance, and its answer has the
-/// same bits whatever else is in the batch: any number and order of problems, lanes, workers and
-/// threads. A problem with bad numbers has its fault in its report and changes no other.
+/// Each problem is solved with the method and the tolerance of SapSolver. The bits of its answer do
+/// not depend on the rest of the batch: any count and order of problems, lanes, workers and
+/// threads. A problem with a fault has it in its report and changes no other problem.
 /// @param workspace  prepared for this batch, or another for which is_prepared_for() is true.
-/// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
-///                   on any threads, and returns when all are done; count is that of the workers.
+/// @param executor   executor(count, task) calls task(i) for each i in [0, count), in any order, on
+///                   any threads, and returns when all calls are done; count is that of the
+///                   workers.
 /// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations for each
 ///        problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
@@ -103,7 +103,7 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
   return detail::summarize(view, answers);
 }
 
-/// The same on this thread.
+/// The same on the calling thread.
 template <RealScalar Scalar, int LaneCount>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const SapOptions<Scalar>& options,

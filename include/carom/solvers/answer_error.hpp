@@ -14,22 +14,24 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How far an answer (v, γ) is from a problem's laws, block by block and body by body.
+/// The error of an answer (v, γ) in a problem's laws, block by block and body by body.
 ///
-/// A block's error is how far γ and u = J v − v̂ + R γ are from its law, R = 0 where it is rigid,
-/// relative to what its own bodies do: a velocity counts by the motion of those bodies before
-/// contact acts, and friction by the normal impulse that allows it. A body's error is how far its
-/// momentum A (v − v*) is from its impulses Jᵀγ, relative to all that acts on it, or a hundredth of
-/// the momentum that it has without contact where that is more. So a light body beside a heavy one,
-/// or a slow one beside a fast one, is measured as if it were alone.
+/// The error of a block is the distance of γ and u = J v − v̂ + R γ from its law (R = 0 if it is
+/// rigid), relative to the scales of its own bodies: a velocity is compared with the motion of
+/// those bodies before contact acts, and friction with the normal impulse that permits it. The
+/// error of a body is the distance of its momentum A (v − v*) from its impulses Jᵀγ, relative to
+/// the sum of the impulses on it, or to a hundredth of its momentum without contact if that is
+/// larger. A light body next to a heavy one, or a slow one next to a fast one, is therefore
+/// measured independently.
 template <RealScalar Scalar>
 struct AnswerError {
-  Scalar residual = 0;     ///< The largest error of a block or body [-]; 0 at an answer.
-                           ///< ResidualMeasure::block_error. Infinite where a number is not finite.
+  /// The largest error of a block or body [-], ResidualMeasure::block_error. It is 0 at an answer,
+  /// and infinite if a number is not finite.
+  Scalar residual = 0;
   Scalar block_error = 0;  ///< The largest error of a block [-].
   Scalar body_error = 0;   ///< The largest error of a body [-].
-  Index block = -1;        ///< Block with the largest error; −1 if none has any.
-  Index body = -1;         ///< Body with the largest error; −1 if none has any.
+  Index block = -1;        ///< Block with the largest error; −1 if no block has an error.
+  Index body = -1;         ///< Body with the largest error; −1 if no body has an error.
 
   [[nodiscard]] friend bool operator==(const AnswerError&, const AnswerError&) noexcept = default;
 };
@@ -52,17 +54,16 @@ template <RealScalar Scalar>
   return block_error(FrictionLaw::coulomb, friction_impulses(Scalar(0)), gamma, u, all);
 }
 
-/// Measures the errors of answers, in memory that is used again.
+/// Measures the errors of answers. The memory is reused.
 template <RealScalar Scalar>
 class AnswerJudge {
  public:
   /// @param law       of the blocks.
-  /// @param softened  whether rigid blocks count with the R that they have for solvers that
-  ///                  need one.
+  /// @param softened  whether rigid blocks use the R that they have for solvers that need one.
   explicit AnswerJudge(FrictionLaw law, bool softened = false) noexcept
       : law_(law), softened_(softened) {}
 
-  /// Grows memory to the problem's size, so that judge() need not.
+  /// Allocates memory for the problem, so that judge() does not.
   void prepare(const ContactProblem<Scalar>& problem) {
     scales_.write(problem);
     for (Sequence<Scalar>* numbers : {&pushed_, &whitened_}) {
@@ -70,8 +71,8 @@ class AnswerJudge {
     }
     gross_.resize(problem.body_count());
   }
-  /// How far (v, γ) is from the laws of a problem.
-  /// @note  Allocates beyond the largest problem so far.
+  /// Measures the error of (v, γ) in the laws of a problem.
+  /// @note  Allocates only for a problem larger than every problem before.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] AnswerError<Scalar> judge(const ContactProblem<Scalar>& problem,
                                           const Velocity& velocity, const Impulse& impulse) {
@@ -139,11 +140,12 @@ class AnswerJudge {
     };
     const ErrorSum<Scalar> asked = judge(velocity);
     if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
-    // The law does not ask for the velocity that removes an overlap.
+    // The law does not require the velocity that removes an overlap.
     const ErrorSum<Scalar> without = judge(without_overlap);
     return without.largest < asked.largest ? without : asked;
   }
-  /// Adds Ĵᵀγ of one side of a block to the momentum of its body, and its size to what acts on it.
+  /// Adds Ĵᵀγ of one side of a block to the momentum of its body, and its size to the sum of the
+  /// impulses on it.
   void add_impulse(const BlockSide<Scalar>& side, int rows, const Scalar* impulse) noexcept {
     using std::sqrt;
     const auto [start, size] = side.range;
@@ -192,10 +194,10 @@ class AnswerJudge {
 
 }  // namespace detail
 
-/// Judges an answer (v, γ) from whatever solver, under either law.
-/// @param velocity  v, n_v [m/s]. Entries may be anything.
-/// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
-/// @note  Cold: allocates; time and memory in proportion to bodies and blocks.
+/// Measures the error of an answer (v, γ) of any solver, under either law.
+/// @param velocity  v, n_v [m/s]. Any entries are valid.
+/// @param impulse   γ, impulse_count() numbers [N·s]. Any entries are valid.
+/// @note  Cold: allocates; time and memory are proportional to bodies and blocks.
 template <RealScalar Scalar>
 [[nodiscard]] AnswerError<Scalar> judge_answer(
     const ContactProblem<Scalar>& problem, FrictionLaw law,

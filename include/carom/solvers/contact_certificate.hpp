@@ -16,40 +16,41 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Says how good an answer to a convex contact problem is. It is computed from the answer alone, so
-/// it does not matter who found the answer.
+/// The errors of an answer to a convex contact problem. They are computed from the answer only, and
+/// do not depend on the solver.
 ///
-/// Every measure is 0 at the solution and positive elsewhere; only the duality gap may be negative,
-/// for impulses outside of their sets. Numbers too large for the type make a measure infinite,
-/// never NaN. The duality gap, the bound on the velocity error and the natural map error are upper
-/// bounds: they hold with all that rounding can have done on the way from the problem's numbers to
-/// the measure, so that of an exact answer they say how well this arithmetic can confirm it
-/// (docs/derivations/rounding.md). With each measure comes the block or the body that contributes
-/// most to it: −1 if none does, or if an entry of the velocity itself is not finite.
+/// Each measure is 0 at the solution and positive elsewhere; only the duality gap may be negative,
+/// for impulses outside of their sets. If numbers are too large for the type, a measure is
+/// infinite, never NaN. The duality gap, the bound on the velocity error and the natural map error
+/// are upper bounds that include all rounding between the problem's numbers and the measure. For an
+/// exact answer they show the accuracy with which this arithmetic can confirm it
+/// (docs/derivations/rounding.md). For each measure, the block or the body with the largest
+/// contribution is stored: −1 if there is none, or if an entry of the velocity itself is not
+/// finite.
 template <RealScalar Scalar>
 struct ContactCertificate {
-  /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. It says whether
-  /// the velocity is that of the impulses, not whether the impulses are right: any γ has residual 0
-  /// with v = v* + A⁻¹Jᵀγ. ResidualMeasure::momentum_balance.
+  /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. It tests
+  /// whether the velocity is that of the impulses, not whether the impulses are correct: any γ has
+  /// residual 0 with v = v* + A⁻¹Jᵀγ. ResidualMeasure::momentum_balance.
   Scalar residual = 0;
-  /// ‖∇ℓ(v)‖_{A⁻¹}, the same balance with the impulses γ(v) = P(y(v)) that the velocity leads to,
-  /// relative to the momentum_scale() [-]. It needs v alone and is 0 at the solution only. Under
-  /// the convex law SapSolver reports it; its impulses are γ(v), so that both residuals agree.
+  /// ‖∇ℓ(v)‖_{A⁻¹}, the same balance with the impulses γ(v) = P(y(v)) of the velocity, relative to
+  /// the momentum_scale() [-]. It needs only v and is 0 only at the solution. Under the convex law
+  /// SapSolver reports it; its impulses are γ(v), so that both residuals are equal.
   Scalar velocity_residual = 0;
-  /// ℓ(v) + dual cost(γ) [J], an upper bound; ≥ 0 whenever γ lies in its cones, 0 at the solution
-  /// only, but for rounding.
+  /// ℓ(v) + dual cost(γ) [J], an upper bound. It is ≥ 0 if γ is in its cones, and 0 only at the
+  /// solution, up to rounding.
   Scalar duality_gap = 0;
   /// ‖∇ℓ(v)‖_{A⁻¹} [√J], an upper bound. For any finite v it is proven to be at least
-  /// ‖v − v_opt‖_A, rounding included; v_opt is the exact answer to the numbers A, v*, J, R, v̂ and
-  /// sets that the problem holds. Infinite where A is singular but for rounding.
+  /// ‖v − v_opt‖_A, including rounding; v_opt is the exact answer to the numbers A, v*, J, R, v̂
+  /// and sets of the problem. Infinite if A is singular up to rounding.
   Scalar velocity_error_bound = 0;
   /// Largest distance of a block's impulse from its set [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·u| over the blocks, u = J v − v̂ + R γ [J]; where the set is no cone with its apex
-  /// at zero, |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
+  /// Largest |γ·u| over the blocks, u = J v − v̂ + R γ [J]. If the set is not a cone with its apex
+  /// at zero: |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
   Scalar complementarity = 0;
-  /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R γ +
-  /// q)/‖q‖, q = J v* − v̂, w the mean diagonal of W + R. It needs γ alone.
+  /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R
+  /// γ + q)/‖q‖, q = J v* − v̂, where w is the mean diagonal of W + R. It needs only γ.
   /// ResidualMeasure::natural_map. An upper bound.
   Scalar natural_map_error = 0;
   /// Block with the largest part in the natural map error.
@@ -79,7 +80,7 @@ template <RealScalar Scalar>
 }
 
 /// The certificate of an answer that is not finite: all measures are infinite.
-/// @param block  of the problem, whose numbers are not finite; −1 where it is none in particular.
+/// @param block  the block whose numbers are not finite; −1 if it is not known.
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> make_void_certificate(Index block) noexcept {
   ContactCertificate<Scalar> result;
@@ -91,7 +92,7 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// Writes the upper bounds, which hold with all rounding.
+/// Writes the upper bounds, which include all rounding.
 /// @param close  v* + A⁻¹Jᵀγ.
 template <RealScalar Scalar>
 void raise_by_rounding(const JudgedAnswer<Scalar>& answer, const VectorX<Scalar>& close,
@@ -150,7 +151,7 @@ template <RealScalar Scalar>
   return certify_finite(JudgedAnswer<Scalar>(problem, velocity, impulse, ranges));
 }
 
-/// Certifies any velocity, with the impulses it leads to.
+/// Certifies any velocity with its own impulses.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_ONE_CODE ContactCertificate<Scalar> certify_velocity(
     const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
@@ -168,7 +169,8 @@ template <RealScalar Scalar>
   return certify_pair(problem, velocity, impulse, ranges);
 }
 
-/// What certify_with(ranges) returns, with the work of its ranges shared among an executor's tasks.
+/// Computes certify_with(ranges), with the work of its ranges shared between the tasks of an
+/// executor.
 template <RealScalar Scalar, typename Executor, typename Certify>
 [[nodiscard]] ContactCertificate<Scalar> certify_shared(const ContactProblem<Scalar>& problem,
                                                         Executor& executor,
@@ -181,10 +183,9 @@ template <RealScalar Scalar, typename Executor, typename Certify>
 
 }  // namespace detail
 
-/// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
-/// blocks.
-/// @param velocity  v, n_v [m/s]. Entries may be anything.
-/// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
+/// Certifies an answer (v, γ) of any solver. Time and memory are proportional to bodies and blocks.
+/// @param velocity  v, n_v [m/s]. Any entries are valid.
+/// @param impulse   γ, impulse_count() numbers [N·s]. Any entries are valid.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(
@@ -193,8 +194,8 @@ template <RealScalar Scalar>
   return detail::certify_pair(problem, velocity, impulse, detail::FixedRanges());
 }
 
-/// Certifies a velocity alone, with the impulses it leads to: γ = P(y(v)).
-/// @param velocity  v, n_v [m/s]. Entries may be anything.
+/// Certifies a velocity with its own impulses: γ = P(y(v)).
+/// @param velocity  v, n_v [m/s]. Any entries are valid.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(
@@ -202,11 +203,10 @@ template <RealScalar Scalar>
   return detail::certify_velocity(problem, velocity, detail::FixedRanges());
 }
 
-/// Certifies (v, γ) with the work shared among the tasks of an executor.
-/// @param executor  as SapSolver::solve() takes it. The certificate is the same to the last bit
-///                  whatever it does, and the same as without it. It is not called for a small
-///                  problem.
-/// @note  Cold: allocates, where running out of memory ends the program.
+/// Certifies (v, γ) with the work shared between the tasks of an executor.
+/// @param executor  as in SapSolver::solve(). The bits of the certificate do not depend on it, and
+///                  are those without it. It is not called for a small problem.
+/// @note  Cold: allocates; if memory runs out, the program ends.
 template <RealScalar Scalar, detail::ExecutorLike Executor>
 [[nodiscard]] ContactCertificate<Scalar> certify(
     const ContactProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& velocity,
@@ -216,7 +216,7 @@ template <RealScalar Scalar, detail::ExecutorLike Executor>
   });
 }
 
-/// The same of a velocity alone.
+/// The same for a velocity with its own impulses.
 template <RealScalar Scalar, typename Executor>
 requires(!std::is_convertible_v<Executor, VectorX<Scalar>> && detail::ExecutorLike<Executor>)
     [[nodiscard]] ContactCertificate<Scalar> certify(

@@ -16,24 +16,24 @@ inline namespace CAROM_ABI {
 
 // NOLINTBEGIN(bugprone-exception-escape): W takes the numbers of a problem that was built
 
-/// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
+/// Solves a ContactProblem under Coulomb's exact law, or the convex law. Each contact is rigid or
 /// compliant as it was added.
 ///
-/// By default it picks and switches by itself. Where every contact is compliant SapSolver begins.
-/// With a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver takes over:
-/// Newton's method from a first guess of the impulses, as the step before gives one, the law's
-/// central path, and proximal steps where that folds back. It factors whole islands; where there
-/// are thousands of bodies ProximalSolver, which does not, solves rigid contact under the convex
-/// law and compliant contact under Coulomb's. Every method may be asked for alone, and returns
-/// velocity and impulses in the same way.
+/// By default it chooses and changes the method automatically. If all contacts are compliant,
+/// SapSolver is the first. If a contact is rigid, or SapSolver does not solve the problem,
+/// InteriorPointSolver is used: Newton's method from a first guess of the impulses (for example
+/// those of the step before), then the central path of the law, then proximal steps if the path
+/// folds back. It factors whole islands. For thousands of bodies ProximalSolver, which has no
+/// factor, solves rigid contact under the convex law and compliant contact under Coulomb's law.
+/// Each method can also be selected alone, and returns velocity and impulses in the same way.
 ///
 /// ```
 /// carom::ContactSolver<double> solver;
 /// const auto report = solver.solve(problem, velocity);
 /// const auto& impulse = solver.impulse();
 /// ```
-/// Where no impulses obey the law it says no_progress or iteration_limit; solve_or_prove() looks
-/// for a proof of that, soften() for the least softness that gives an answer.
+/// If no impulses obey the law, the status is no_progress or iteration_limit. solve_or_prove()
+/// searches a proof of this, soften() the least softness for which an answer exists.
 template <RealScalar Scalar>
 class ContactSolver {
  public:
@@ -48,27 +48,28 @@ class ContactSolver {
         rounds_(options.law, options.tolerance, options.iteration_limit,
                 options.method == ContactMethod::sap) {}
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
-  /// is the best iterate by the measure of the stage that it ends, which is the balance of momentum
-  /// for SapSolver. A later deadline may therefore leave a larger natural map error.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit. At a deadline the
+  /// answer is the best iterate by the measure of the active stage, which is the momentum balance
+  /// for SapSolver. A later deadline may therefore result in a larger natural map error.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 
-  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem);
 
   /// Solves for velocity and impulse.
-  /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
-  ///        is where it is not finite, with impulses of zero.
-  /// @param executor  takes the islands, as SapSolver::solve has it.
-  /// @return  residual: the largest error of a block by what its own bodies do [-], that of
-  ///          judge_answer(), and worst_block: where it is. ContactMethod::sap is judged with the
-  ///          R that it gave to rigid contacts. Where ProximalSolver is chosen for its size, it is
-  ///          the natural map error of the whole problem; report.measure says which.
-  ///          iterations: as the method counts them, with `automatic` linear systems.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
-  ///        allocation, no exception. Without it memory is made at the first problem, and again
-  ///        where a problem is larger than any before.
+  /// @param velocity  v, n_v: in: guess if it has this size, out: v of the impulses. If it is not
+  ///                  finite, it does not change, and the impulses are zero.
+  /// @param executor  for the islands, as in SapSolver::solve.
+  /// @return  residual: the largest error of a block relative to the scales of its bodies [-], that
+  ///          of judge_answer(), and worst_block: the block with this error. For ContactMethod::sap
+  ///          the error is measured with the R that it uses for rigid contacts. If ProximalSolver
+  ///          is chosen because of the problem's size, it is the natural map error of the whole
+  ///          problem; report.measure states which. iterations: the count of the method; with
+  ///          `automatic` the count of linear systems.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern: no allocation,
+  ///        no exception. Without it, memory is allocated at the first problem, and for a problem
+  ///        larger than every problem before.
   template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
@@ -76,11 +77,11 @@ class ContactSolver {
     return with_overlap(problem, solve_without_impulse(problem, velocity));
   }
 
-  /// Solves from a first guess of the impulses; ContactMethod::sap begins at their velocity.
+  /// Solves from a first guess of the impulses; ContactMethod::sap starts at their velocity.
   /// @param impulse   γ, impulse_count(); it may be impulse() of the last solve.
-  /// @param velocity  v, n_v, out; nothing of it is read.
-  /// @param executor  as of solve().
-  /// @return  as of solve().
+  /// @param velocity  v, n_v, written; it is not read.
+  /// @param executor  as for solve().
+  /// @return  as for solve().
   template <typename Impulse, typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,
@@ -130,8 +131,8 @@ class ContactSolver {
   InteriorPointSolver<Scalar> path_;
   ProximalSolver<Scalar> proximal_;
   Growing<VectorX<Scalar>> impulse_;
-  detail::ExecutorReference executor_;   ///< of the solve that runs
-  detail::JudgedRounds<Scalar> rounds_;  ///< limits, and methods that are asked for by name
+  detail::ExecutorReference executor_;   ///< of the active solve
+  detail::JudgedRounds<Scalar> rounds_;  ///< limits, and rounds of a method selected by name
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -196,7 +197,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Sca
   return rounds_.solve(problem, velocity, impulse_, attempt);
 }
 
-/// Solves by proximal steps, from impulse_ or, where those are zero, from the velocity.
+/// Solves by proximal steps, starting from impulse_ or, if it is zero, from the velocity.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<Scalar>& problem,
                                                           VectorX<Scalar>& velocity) noexcept {
@@ -214,8 +215,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
              : attempt(options_.tolerance, rounds_.limits_after(0));
 }
 
-/// Solves by SapSolver. Where its answer does not meet the tolerance by the measure of all methods,
-/// InteriorPointSolver goes on from its impulses.
+/// Solves by SapSolver. If its answer does not satisfy the tolerance by the measure of all methods,
+/// InteriorPointSolver continues from its impulses.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
@@ -239,8 +240,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
   return may_go_on(report) ? follow(problem, false, velocity, report.iterations) : report;
 }
 
-/// Solves by InteriorPointSolver, from impulse_ if it is a guess, within what is left of the limits
-/// and `most` systems.
+/// Solves by InteriorPointSolver, starting from impulse_ if it is a guess, within the remaining
+/// limits and at most `most` systems.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::follow(const ContactProblem<Scalar>& problem,
                                                   bool guessed, VectorX<Scalar>& velocity,

@@ -10,15 +10,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The method by which ContactSolver looks for the answer.
+/// The method of ContactSolver.
 enum class ContactMethod {
-  automatic,  ///< ContactSolver picks and switches: what most callers want.
-  /// SapSolver alone, Newton's method in velocities: fast and proven for compliant contact. It
-  /// needs R > 0 and gives a rigid contact the R of its own softness.
+  automatic,  ///< ContactSolver chooses and changes the method: the usual choice.
+  /// SapSolver only, Newton's method in velocities: fast and proven for compliant contact. It needs
+  /// R > 0 and uses for a rigid contact the R of its own softness.
   sap,
-  interior_point,  ///< InteriorPointSolver alone: every contact, every law.
-  /// ProximalSolver alone: heaps of any size, rigid under the convex law or compliant under
-  /// Coulomb's.
+  interior_point,  ///< InteriorPointSolver only: all contacts, all laws.
+  /// ProximalSolver only: heaps of any size, rigid under the convex law or compliant under
+  /// Coulomb's law.
   proximal,
 };
 
@@ -37,24 +37,25 @@ enum class ContactMethod {
   return "unknown";
 }
 
-/// Which law ContactSolver solves, by which method, and how accurately.
+/// Law, method and accuracy of ContactSolver.
 template <RealScalar Scalar>
 struct ContactSolverOptions {
-  /// Coulomb's law by default: what slides stays on its surface. The convex law is right where
-  /// contacts stick or slide slowly, as in grasps, and has one answer with a proven error bound
-  /// where contacts give way; a body that slides at speed v lifts off with μ v/(1 + μ²), whatever
-  /// the step, so that one launched flat rises to (μ v/(1 + μ²))²/2g.
+  /// Coulomb's law by default: sliding contacts stay on their surface. The convex law is accurate
+  /// if contacts stick or slide slowly, as in grasps. For compliant contacts it has one answer with
+  /// a proven error bound. A body that slides at speed v lifts off with μ v/(1 + μ²) for any step;
+  /// a body launched horizontally rises to (μ v/(1 + μ²))²/2g.
   FrictionLaw law = FrictionLaw::coulomb;
   ContactMethod method = ContactMethod::automatic;
-  /// Residual at which to stop [-], > 0: the largest error of a block or body by what its own
-  /// bodies do, that of judge_answer(). Half of the type's digits by default, 1.5e-8 in double. An
-  /// error of 1e-6 of a contact's own velocity is invisible already, but Newton's method ends every
-  /// solve and doubles its digits, so that 1e-10 takes a fourth more time than 1e-3, and slopes of
-  /// the answer need digits.
+  /// The solve ends at this residual [-], > 0: the largest error of a block or body relative to the
+  /// scales of its bodies, that of judge_answer(). The default is half of the type's digits, 1.5e-8
+  /// in double. An error of 1e-6 of a contact's own velocity is already invisible. But Newton's
+  /// method ends each solve and doubles its digits, so that 1e-10 needs only a fourth more time
+  /// than 1e-3, and derivatives of the answer need these digits.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most iterations, ≥ 0, as the method counts them; with `automatic` the linear systems of all
-  /// stages together. The limit ends the search where there is no answer. An answer takes some tens
-  /// of systems, that of a heap with self-stresses of 1000 times its load takes 750.
+  /// Largest count of iterations, ≥ 0, as the method counts them; with `automatic` it is the count
+  /// of linear systems of all stages together. The limit ends the search if there is no answer. An
+  /// answer needs some tens of systems, that of a heap with self-stresses of 1000 times its load
+  /// 750.
   int iteration_limit = 1000;
 };
 

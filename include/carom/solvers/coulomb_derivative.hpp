@@ -12,27 +12,28 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which law CoulombDerivative linearises, and its tolerances.
+/// The law that CoulombDerivative linearises, and its tolerances.
 template <RealScalar Scalar>
 struct CoulombDerivativeOptions {
-  /// The law that the solution obeys. Compliant contact under the convex one has SapDerivative.
+  /// The law of the solution. For compliant contact under the convex law there is also
+  /// SapDerivative.
   FrictionLaw law = FrictionLaw::coulomb;
-  /// A block is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds
-  /// and impulses that make it up, |J|(|v| + |v*|), v̂ and w γ, would carry it over. The default is
-  /// the accuracy of solves; with less, rounding decides about blocks that rest on a boundary, with
-  /// more, blocks inside of their regions are listed too.
+  /// A block is on a boundary if a change of its velocity by this share [-], ≥ 0, of the speeds and
+  /// impulses in its terms, |J|(|v| + |v*|), v̂ and w γ, would cross the boundary. The default is
+  /// the accuracy of solves. With less, rounding decides about blocks on a boundary; with more,
+  /// blocks inside of their regions are also listed.
   Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Share of a product [-], > 0, that refinement may still change for `converged`. A larger one
-  /// accepts answers of systems that are nearly singular.
+  /// Permitted remaining change of a product by refinement as a share [-], > 0, for `converged`. A
+  /// larger one accepts answers of systems that are nearly singular.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
 };
 
 /// Derivatives of rigid and compliant contact under Coulomb's law, or under the convex law, by its
 /// data: v(v*, A, J, μ, R, v̂, bounds), and γ of the same.
 ///
-/// The impulse and velocity of a block tell whether it is open, sticks, slides or is at a bound;
-/// the law is linearised there, together with A dv = Jᵀ dγ + …, and one sparse factor serves all
-/// products. The answer may come from any solver, if it is accurate.
+/// The impulse and velocity of a block determine whether it is open, sticks, slides or is at a
+/// bound. The law is linearised in this region, together with A dv = Jᵀ dγ + …, and one sparse
+/// factor serves all products. The answer may be from any solver, if it is accurate.
 /// ```
 /// carom::CoulombDerivative<double> derivative;
 /// derivative.prepare(problem);
@@ -41,15 +42,14 @@ struct CoulombDerivativeOptions {
 ///   const auto report = derivative.pull_back(problem, cost_by_velocity, gradient);
 /// }
 /// ```
-/// A block on a boundary, such as one about to slip, has one derivative per side. one_sided() lists
-/// those blocks; the derivative is then that of the side where the block is closed, stuck, or
-/// between its bounds.
-/// Where impulses are not unique, as of a box on four rigid feet, velocities and their derivatives
-/// are; the changes of impulses are those of least norm. A change of data that such feet cannot
-/// follow together opens one of them: push_forward() then returns no_progress, and its velocities
-/// are those of all feet in the mean.
-/// @note  Real-time safe once a problem of the size and pattern has been prepared. The problem
-///        given to the products is the one linearised.
+/// A block on a boundary, for example one about to slip, has one derivative per side. one_sided()
+/// lists these blocks. The derivative is that of the side on which the block is closed, sticks, or
+/// is between its bounds. If impulses are not unique, as for a box on four rigid feet, velocities
+/// and their derivatives still are; the changes of impulses are those of least norm. A change of
+/// data that is inconsistent for such feet opens one of them: push_forward() then returns
+/// no_progress, and its velocities satisfy the feet in the least-squares sense.
+/// @note  Real-time safe after prepare() for a problem of this size and pattern. The problem in the
+///        products must be the linearised one.
 /// @cite  The implicit function theorem on the law as in alart1991mixed, region by region.
 template <RealScalar Scalar>
 class CoulombDerivative {
@@ -64,12 +64,13 @@ class CoulombDerivative {
     return options_;
   }
 
-  /// Grows memory to the problem's size and pattern, so that the rest need not.
+  /// Allocates memory for the problem's size and pattern, so that the other functions do not.
   void prepare(const ContactProblem<Scalar>& problem) { answer_.prepare(problem); }
 
   /// Linearises the problem at its solution and factors.
-  /// @param velocity  v [m/s, rad/s], n_v, the solution as accurately as derivatives are wanted.
-  /// @param impulse   γ [N·s, N·m·s], impulse_count(), that leads to it.
+  /// @param velocity  v [m/s, rad/s], n_v, the solution with the accuracy that the derivatives
+  ///                  require.
+  /// @param impulse   γ [N·s, N·m·s], impulse_count(), of this solution.
   template <typename Impulse>
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& velocity,
@@ -87,20 +88,20 @@ class CoulombDerivative {
     return linearize_at(problem, velocity, impulse, product);
   }
 
-  /// On which boundary of its regions a block of the problem last linearised is, if on any.
+  /// The boundary on which a block of the last linearised problem is, if there is one.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
     return answer_.law().slopes().boundary(block);
   }
-  /// Numbers of the blocks on a boundary, in order; none where the derivative is the only one.
+  /// Indices of the blocks on a boundary, in ascending order; empty if the derivative is two-sided.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
     return answer_.law().slopes().one_sided();
   }
 
-  /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
-  /// @param change           dθ, of the problem's sizes; R of rigid blocks does not matter.
+  /// Jacobian times vector: the change dv of the solution for a change dθ of the data.
+  /// @param change           dθ, with the problem's sizes; R of rigid blocks has no influence.
   /// @param velocity_change  dv, written, n_v.
-  /// @return  residual: share of the answer that refinement is expected to have left [-];
-  ///          iterations: right sides that the factors of all islands were applied to.
+  /// @return  residual: expected remaining change of the answer by refinement as a share [-];
+  ///          iterations: count of right-hand sides for the factors of all islands.
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
                                    const ProblemDifferential<Scalar>& change,
@@ -116,18 +117,19 @@ class CoulombDerivative {
     return answer_.push_forward(problem, change, velocity_change, &impulse_change);
   }
 
-  /// Transposed Jacobian times vector: the gradient by all data of a scalar whose gradient by the
-  /// solution is known.
+  /// Transposed Jacobian times vector: the gradient by all data of a scalar from its gradient by
+  /// the solution.
   /// @param by_velocity  dc/dv, n_v.
-  /// @param gradient     dc/dθ, written; of the problem's sizes, A and J only if it has them.
-  /// @return  as push_forward().
+  /// @param gradient     dc/dθ, written; with the problem's sizes, A and J only if it contains
+  ///                     them.
+  /// @return  as for push_forward().
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,
                                 ProblemDifferential<Scalar>& gradient) noexcept {
     return answer_.pull_back(problem, by_velocity, nullptr, gradient);
   }
-  /// The same for a scalar of the impulses, too.
+  /// The same for a scalar that also depends on the impulses.
   /// @param by_impulse  dc/dγ, impulse_count().
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,

@@ -17,34 +17,35 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// In which order contacts are visited.
+/// The order in which contacts are visited.
 enum class VisitOrder {
-  forward,      ///< as they were added
+  forward,      ///< in the order of addition
   alternating,  ///< forward, then backward
   outward,      ///< by distance from the contact with the largest load
 };
 
-/// What GaussSeidel is asked for, and how it sweeps.
+/// Options of GaussSeidel.
 template <RealScalar Scalar>
 struct GaussSeidelOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
+  /// The solve ends at this natural map error [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  int iteration_limit = 10000;  ///< Most sweeps, ≥ 0.
-  /// ω [-], in (0, 2): impulses move by ω times what their own contact asks for.
+  int iteration_limit = 10000;  ///< Largest count of sweeps, ≥ 0.
+  /// ω [-], in (0, 2): impulses move by ω times the change for their own contact.
   Scalar relaxation = 1;
   VisitOrder order = VisitOrder::forward;
-  /// A contact that was open in this many visits, ≥ 1, is visited every second sweep, then every
-  /// fourth, up to every sixteenth. What is reported is measured on all contacts.
+  /// A contact that was open in this count of visits, ≥ 1, is visited in every second sweep, then
+  /// in every fourth, up to every sixteenth. The reported error is measured on all contacts.
   int visits_to_sleep = 3;
 };
 
-/// Block Gauss-Seidel on impulses: every contact in turn is solved exactly with the others held.
+/// Block Gauss-Seidel on impulses: each contact in turn is solved exactly with the others fixed.
 ///
-/// Sweeps are cheap and need no factorisation. Tens of them give a few digits; more digits take
-/// long on stacks and where masses differ. Singular blocks are solved in a proximal step. The
-/// unknowns are impulses γ whose velocities u = (W + R) γ + q obey the law; the sweeps end where
-/// the natural map error meets the tolerance, or where they change nothing but the last digit.
+/// Sweeps are cheap and need no factorisation. Some tens of them result in a few digits; more
+/// digits need many sweeps for stacks and different masses. Singular blocks are solved in a
+/// proximal step. The unknowns are impulses γ whose velocities u = (W + R) γ + q obey the law. The
+/// sweeps end if the natural map error is at most the tolerance, or if they change only the last
+/// digit.
 ///
 /// ```
 /// carom::GaussSeidel<double> solver({.tolerance = 1e-6});
@@ -66,24 +67,24 @@ class GaussSeidel {
     CAROM_EXPECTS(options.visits_to_sleep >= 1);
   }
   [[nodiscard]] const GaussSeidelOptions<Scalar>& options() const noexcept { return options_; }
-  /// Asks the solves that follow for another residual [-], > 0.
+  /// Sets the residual for all later solves [-], > 0.
   void set_tolerance(Scalar tolerance) noexcept {
     CAROM_EXPECTS(tolerance > Scalar(0));
     options_.tolerance = tolerance;
   }
-  /// Bounds every solve that follows; a default SolveLimits bounds none. Under a clock every sweep
-  /// is measured, which doubles its cost.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit. With a clock each
+  /// sweep is measured, which doubles its cost.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
-  /// Reads the contacts' own blocks and the order of visits. To be repeated when the problem
-  /// changes, but not for another load.
-  /// @note  Allocates beyond the largest problem so far.
+  /// Reads the contacts' own blocks and the order of visits. Call it again if the problem changes,
+  /// except for another load.
+  /// @note  Allocates only for a problem larger than every problem before.
   void prepare(const DelassusProblem<Scalar>& problem);
 
   /// Sweeps over all contacts.
   /// @param impulse  γ in parts, 3 part_count(), with zeros in empty rows; updated.
   /// @return  ‖change of γ‖ in the last sweep [N·s].
-  /// @pre   prepare() has seen the problem.
+  /// @pre   prepare() was called for the problem.
   /// @note  Real-time safe: no allocation, no exception.
   Scalar sweep(const DelassusProblem<Scalar>& problem, std::span<Scalar> impulse,
                int count) noexcept {
@@ -94,10 +95,9 @@ class GaussSeidel {
   }
 
   /// Solves from a first guess.
-  /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
+  /// @param impulse  γ in rows, row_count(): in: guess, out: best iterate.
   /// @return  residual: natural map error [-], that of certify(); iterations: sweeps.
-  /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
-  ///        exception.
+  /// @note  Real-time safe after prepare() for a problem of this size: no allocation, no exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
     return solve(problem, as_span(impulse));
@@ -109,7 +109,7 @@ class GaussSeidel {
   using Tuning = detail::GaussSeidelTuning;
 
   enum class Kind : unsigned char { triple, rows };
-  /// A contact among those of its kind, and how it rests.
+  /// A contact in the list of its type, and its state of rest.
   struct Visit : detail::DualVisit {
     Kind kind;
     int place;
@@ -122,7 +122,7 @@ class GaussSeidel {
       detail::order_outward(problem, order_, seen_);
     }
   }
-  /// False when all were awake.
+  /// Returns false if all contacts were awake.
   bool wake_sleepers() noexcept {
     bool any = false;
     for (Visit& visit : visits_) {
@@ -228,7 +228,7 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
-  // A measurement costs a sweep: it is taken sometimes, and where the change is small enough.
+  // A measurement costs a sweep: it is done from time to time, and if the change is small enough.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   Scalar expected(1);  // error per change
   int sweep_number = 0, measured = 0;

@@ -16,14 +16,14 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How well impulses solve a DelassusProblem under a law. It is computed from the impulses
-/// alone, with the velocities u = (W + R) γ + q.
+/// The errors of impulses in a DelassusProblem under a law. They are computed from the impulses
+/// only, with the velocities u = (W + R) γ + q.
 ///
-/// Every measure is 0 at a solution and positive elsewhere; it is infinite when an impulse is not
-/// finite. The natural map errors are upper bounds, which hold with all that rounding can have done
-/// on the way from the problem's numbers W, R and q to them (docs/derivations/rounding.md); where W
-/// is a function, its product counts as exact. With each comes the block that contributes most to
-/// it, −1 if none does.
+/// Each measure is 0 at a solution and positive elsewhere; it is infinite if an impulse is not
+/// finite. The natural map errors are upper bounds that include all rounding between the problem's
+/// numbers W, R and q and the measure (docs/derivations/rounding.md). If W is a function, its
+/// product counts as exact. For each measure the block with the largest contribution is stored, −1
+/// if there is none.
 template <RealScalar Scalar>
 struct ImpulseCertificate {
   /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the
@@ -31,16 +31,15 @@ struct ImpulseCertificate {
   Scalar natural_map_error = 0;
   /// err_abh = ‖r − P(r − ũ)‖ [-], relative to ‖q‖ alone: stricter where ‖r‖ is large.
   Scalar absolute_error = 0;
-  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with
-  /// uₙ − Σ μ_b ‖u_b‖, which it lets a contact separate with.
+  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]. Under the convex law with
+  /// uₙ − Σ μ_b ‖u_b‖, because it permits this separation.
   Scalar signorini = 0;
   /// Largest distance of an impulse from its set [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·ũ| [J]; without rows between bounds, where it need not be 0.
+  /// Largest |γ·ũ| [J]; rows between bounds are excluded, because it need not be 0 there.
   Scalar complementarity = 0;
-  /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
-  /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
-  /// rest.
+  /// Largest angle between γ_b and −u_b of a sliding block [rad]: friction opposes motion. Blocks
+  /// slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as resting.
   Scalar dissipation_angle = 0;
   Index worst_block = -1;
   Index signorini_block = -1;
@@ -51,7 +50,7 @@ struct ImpulseCertificate {
 
 namespace detail {
 
-/// A measure; infinite where it is no number.
+/// A measure; infinite if it is NaN.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar finite_or_infinity(const Scalar& measure) noexcept {
   return is_finite(measure) ? measure : std::numeric_limits<Scalar>::infinity();
@@ -65,7 +64,7 @@ void raise_largest(const Scalar& value, Index owner, Scalar& largest, Index& who
   whose = owner;
 }
 
-/// Rows of a contact out of numbers in parts.
+/// Rows of a contact from numbers in parts.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> gather_rows(const DelassusProblem<Scalar>& problem, Index contact,
                                              const Scalar* parts) noexcept {
@@ -77,15 +76,15 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// The natural map error alone, for solvers: err and err_abh.
+/// The natural map error only, for solvers: err and err_abh.
 template <RealScalar Scalar>
 struct NaturalMap {
   Scalar relative, absolute;
   Index worst;
 };
 
-/// The natural map of numbers that are not finite: infinite, with the first contact whose own
-/// impulse is not finite as the worst, or else the one found.
+/// The natural map of numbers that are not finite: infinite. The worst contact is the first one
+/// whose own impulse is not finite, otherwise the one that was found.
 template <RealScalar Scalar>
 [[nodiscard]] NaturalMap<Scalar> void_natural_map(const DelassusProblem<Scalar>& problem,
                                                   const Scalar* impulse, Index found) noexcept {
@@ -126,8 +125,8 @@ template <RealScalar Scalar>
   return {relative_error(map, scale), relative_error(map, load), worst};
 }
 
-/// The angle between the slip μ ∘ u and −γ/μ of a block [rad], in [0, π]; 0 for a block that rests
-/// or has no friction impulse.
+/// The angle between the slip μ ∘ u and −γ/μ of a block [rad], in [0, π]; 0 if the block rests or
+/// has no friction impulse.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar dissipation_angle(const FrictionBlock<Scalar>& block,
                                        const RowNumbers<Scalar>& impulse,
@@ -138,7 +137,7 @@ template <RealScalar Scalar>
   Scalar largest(0), squared(0);
   for (int k = 0; k < block.size; ++k) {
     const Scalar& mu = block.mu(k);
-    if (!(mu > Scalar(0))) continue;  // nothing rubs this way
+    if (!(mu > Scalar(0))) continue;  // no friction in this row
     largest = (std::max)(largest, mu);
     slip(k) = mu * velocity(block.row(k));
     rub(k) = -impulse(block.row(k)) / mu;
@@ -186,8 +185,8 @@ template <RealScalar Scalar>
     result.absolute_error = detail::finite_or_infinity(checked.absolute());
   }
   const Scalar w = problem.inverse_mass_scale();
-  // Roundings of the largest of q, W γ and u that a velocity of zero may consist of, as a sum
-  // over a contact's neighbours. Much more would hide the angles of contacts that slide slowly.
+  // Possible size of a zero velocity in roundings of the largest of q, W γ and u, as a sum over a
+  // contact's neighbours. A much larger number would hide the angles of slowly sliding contacts.
   constexpr int roundings = 64;
   constexpr Scalar rounding = roundings * std::numeric_limits<Scalar>::epsilon();
   const Scalar at_rest =

@@ -12,8 +12,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that slides in the same direction under every answer, as on a belt or in a guide. Its
-/// friction is then known, which may prove more.
+/// A contact that slides in the same direction in all answers, as on a belt or in a guide. Its
+/// friction is then known, which may make more proofs possible.
 ///
 /// The multipliers p prove that it slides. Let e be the row of the contact along t, and
 /// Jᵀ(e − p) = 0. Then every velocity that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥
@@ -26,73 +26,74 @@ struct KnownSlide {
   VectorX<Scalar> multipliers = {};  ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
 };
 
-/// What a ray is to prove, and what else is known.
+/// The statement that a ray must prove, and additional knowledge.
 template <RealScalar Scalar>
 struct InfeasibilityOptions {
   /// X: the proof is that no answer has ‖v − v*‖_A ≤ X [√J], the root of twice an energy, ≥ 0. The
-  /// default 0 stands for no bound: nothing but a ray that cancels to the last digit then proves
-  /// anything, because a problem that has an answer may have one of any speed. Give a bound to rule
-  /// out answers that are faster than anything in the scene.
+  /// default 0 means no bound: then only a ray that cancels to the last digit proves the statement,
+  /// because an answer may have any speed. Set a bound to exclude answers that are faster than
+  /// everything in the scene.
   Scalar velocity_bound = 0;
   /// Contacts that slide; the convex law does not use them.
   std::vector<KnownSlide<Scalar>> slides = {};
 };
 
-/// Says how well a ray r proves that a problem has no answer. It is computed from the ray alone.
+/// The strength of the proof by a ray r that a problem has no answer. It is computed from the ray
+/// only.
+/// A ray is a set of impulses that act on the bodies without moving them, Jᵀr = 0, although the
+/// gaps require motion: drive = v̂·r > 0. No velocity satisfies such gaps. Before the measurement,
+/// the ray is moved to its cone and scaled such that its rows without cancellation would move the
+/// bodies by 1 √J; no measure depends on its size. Under Coulomb's law only the normals of contacts
+/// count, and rows between bounds.
 ///
-/// A ray is a set of impulses that press on the bodies without moving them, Jᵀr = 0, although the
-/// gaps ask for motion: drive = v̂·r > 0. No velocity satisfies such gaps. Before anything is
-/// measured the ray is moved into its cone and scaled so that its rows alone would move the bodies
-/// by 1 √J, so that no measure depends on its size. Under Coulomb's law only the normals of
-/// contacts count, and rows between bounds.
-///
-/// Jᵀr counts as zero where that of every body may be nothing but the rounding of the terms that
-/// cancel in it, and v̂·r as positive where it is more than gaps may be off by rounding. A ray that
-/// moves a body, however little it does beside the others, has drive −q·r and bounds the speed of
-/// an answer: none has ‖v − v*‖_A < velocity_needed. That is a proof only up to a bound that is
-/// asked for. Large impulses prove nothing: heavy bodies on light ones need them.
+/// Jᵀr counts as zero if for each body it may be only the rounding of the terms that cancel in it.
+/// v̂·r counts as positive if it is larger than the possible rounding of gaps. A ray that moves a
+/// body, even by little, has drive −q·r and bounds the speed of an answer: none has
+/// ‖v − v*‖_A < velocity_needed. This is a proof only up to a given bound. Large impulses prove
+/// nothing: heavy bodies on light ones need them.
 template <RealScalar Scalar>
 struct InfeasibilityCertificate {
-  /// Whether it is proven that no answer exists, or none up to the velocity bound that was asked
-  /// for: the ray is exact, velocity_needed exceeds the bound, or known friction cancels what every
-  /// normal impulse contributes.
+  /// Whether it is proven that no answer exists, or none up to the given velocity bound: the ray is
+  /// exact, velocity_needed exceeds the bound, or known friction cancels the contribution of each
+  /// normal impulse.
   bool infeasible = false;
-  /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: how far the ray that was
-  /// given is from the one that is judged. Infinite where an entry is not finite.
+  /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: the distance of the
+  /// given ray from the measured one. Infinite if an entry is not finite.
   Scalar cone_violation = 0;
-  Index cone_violation_block = -1;  ///< farthest outside; −1 when all are inside
-  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-],
-  /// and no less than its rounding. 0 where that of every body may be zero.
+  Index cone_violation_block = -1;  ///< farthest outside; −1 if all are inside
+  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), its value without cancellation [-], and at
+  /// least its rounding. 0 if it may be zero for each body.
   Scalar cancellation = 0;
-  /// −q·r, or v̂·r where Jᵀr = 0, minus what rounding may have added to it [√J].
+  /// −q·r, or v̂·r if Jᵀr = 0, minus the possible contribution of rounding [√J].
   Scalar drive = 0;
-  /// drive/cancellation [√J]; 0 where there is no drive. With compliant contacts, or R of other
-  /// rows, it bounds √(‖v − v*‖²_A + ‖γ‖²_R) instead.
+  /// drive/cancellation [√J]; 0 without a drive. With compliant contacts, or R of other rows, it
+  /// bounds √(‖v − v*‖²_A + ‖γ‖²_R) instead.
   Scalar velocity_needed = 0;
   /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed [√J],
-  /// where w is the inverse mass along the normal, and of rows between bounds the largest of their
-  /// inverse masses. Infinite where no impulse helps, and 0 without a drive and under the convex
-  /// law. A finite number says how large impulses are, which may be any, and proves nothing else.
+  /// where w is the inverse mass along the normal; for rows between bounds it is the largest of
+  /// their inverse masses. Infinite if no impulse is sufficient, and 0 without a drive and under
+  /// the convex law. A finite number is a lower bound of the impulses, which may have any size, and
+  /// is not a proof.
   Scalar impulse_needed = 0;
-  /// What the drive would be if nothing cancelled in it [√J]: Σ |q_k r_k| of the scaled ray, under
-  /// the convex law Σ ‖q‖ ‖r‖ over the parts. It is the scale of the problem's own velocities.
+  /// The drive without cancellation [√J]: Σ |q_k r_k| of the scaled ray, under the convex law Σ ‖q‖
+  /// ‖r‖ over the parts. It is the scale of the problem's own velocities.
   Scalar velocity_scale = 0;
-  Scalar velocity_bound = 0;  ///< X that was asked for; infinite where none was [√J]
-  Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
+  Scalar velocity_bound = 0;  ///< X of the options; infinite if there was none [√J]
+  Index slides_proven = 0;    ///< count of the options' slides that the multipliers prove up to X
 };
 
-/// Judges a ray of a problem in impulses. Of Jᵀr only (W + R) r is known, and of v̂ and v* only q:
-/// where bodies are known, use the other form.
-/// @param ray  r, row_count(). Entries may be anything.
+/// Measures a ray of a problem in impulses. Only (W + R) r is known of Jᵀr, and only q of v̂ and
+/// v*: if the bodies are known, use the other form.
+/// @param ray  r, row_count(). Any entries are valid.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] InfeasibilityCertificate<Scalar> certify_infeasible(
     const DelassusProblem<Scalar>& problem, FrictionLaw law, const VectorX<Scalar>& ray,
     const InfeasibilityOptions<Scalar>& options = {});
 
-/// Judges a ray of a problem given by bodies.
-/// @param ray  r, impulse_count(). Entries may be anything.
-/// @note  Cold: allocates; time and memory in proportion to bodies and contacts.
+/// Measures a ray of a problem given by bodies.
+/// @param ray  r, impulse_count(). Any entries are valid.
+/// @note  Cold: allocates; time and memory are proportional to bodies and contacts.
 template <RealScalar Scalar>
 [[nodiscard]] InfeasibilityCertificate<Scalar> certify_infeasible(
     const ContactProblem<Scalar>& problem, FrictionLaw law, const VectorX<Scalar>& ray,
@@ -102,7 +103,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// A slide that is known up to the velocity bound: t and the most that the direction may be off.
+/// A slide that is known up to the velocity bound: t and its largest possible deviation.
 template <RealScalar Scalar>
 struct ProvenSlide {
   Index contact;
@@ -111,7 +112,8 @@ struct ProvenSlide {
 };
 
 /// Computes the certificate of one ray.
-/// @tparam Measures  knows the momentum Jᵀr, from W or from the bodies: net(r), load_rounding(r).
+/// @tparam Measures  computes the momentum Jᵀr, from W or from the bodies: net(r),
+///                   load_rounding(r).
 template <RealScalar Scalar, typename Measures>
 class RayJudge {
  public:
@@ -177,8 +179,8 @@ class RayJudge {
     }
     if (squared > Scalar(0)) result.cone_violation = sqrt(squared / whole);
   }
-  /// What −q·r is made of: Σ |q_k r_k|; under the convex law, where a ray turns with the load,
-  /// Σ ‖q_p‖ ‖r_p‖ over the parts.
+  /// The size of the terms of −q·r: Σ |q_k r_k|; under the convex law, where a ray rotates with the
+  /// load, Σ ‖q_p‖ ‖r_p‖ over the parts.
   [[nodiscard]] Scalar drive_scale(const VectorX<Scalar>& ray) const {
     if (law_ == FrictionLaw::coulomb) return load_.cwiseProduct(ray).template lpNorm<1>();
     VectorX<Scalar> parts;
@@ -189,16 +191,16 @@ class RayJudge {
     }
     return sum;
   }
-  /// −q·r, less what of it may be rounding.
+  /// −q·r minus its possible rounding.
   [[nodiscard]] Scalar drive_of(const VectorX<Scalar>& ray, const Scalar& net) const {
     return measures_.load(ray, !(net > Scalar(0))).drive();
   }
-  /// What a net momentum may do within the bound.
+  /// The possible effect of a net momentum within the bound.
   [[nodiscard]] static Scalar reach(const Scalar& net, const Scalar& bound) {
     return net > Scalar(0) ? Scalar(net * bound) : Scalar(0);
   }
 
-  /// The slides whose multipliers hold, for velocities up to the bound.
+  /// The slides whose multipliers are valid for velocities up to the bound.
   [[nodiscard]] std::vector<ProvenSlide<Scalar>> prove(
       const std::vector<KnownSlide<Scalar>>& slides, const Scalar& bound) const {
     std::vector<ProvenSlide<Scalar>> proven;
@@ -227,7 +229,8 @@ class RayJudge {
     return proven;
   }
 
-  /// What normal impulses weigh in y·u = q·y + z·γ ≥ 0, z = (W + R) y, where that can only help.
+  /// The weight of normal impulses in y·u = q·y + z·γ ≥ 0, z = (W + R) y, bounded such that it can
+  /// only help.
   [[nodiscard]] Scalar impulse_needed(const VectorX<Scalar>& ray, const Scalar& drive,
                                       const std::vector<ProvenSlide<Scalar>>& slides) const {
     using std::sqrt;

@@ -12,34 +12,34 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// @file
-/// Finds rays that certify_infeasible() accepts. Where no impulses obey the law, those of a solver
+/// Finds rays that certify_infeasible() accepts. If no impulses obey the law, those of a solver
 /// grow without end, and their direction is a good first guess of a ray.
 
-/// Finds the ray of the largest −q·r/√(rᵀ(W + R)r). If the problem has no answer, this ray proves
-/// it, and it presses in one island only. If it has one, the quotient is the distance ‖v − v*‖_A
-/// from v* to the convex law's answer.
-/// @param impulse  γ, row_count(), a guess of the ray's direction: contacts that press little in it
-///                 are left out at first. One that is empty, zero or not finite is ignored.
-/// @return  r, row_count(), scaled so that its rows alone would move the bodies by 1 √J; zero where
-///          v* satisfies the gaps.
-/// @note  Cold: allocates; work grows with the cube of the contacts that the ray presses.
-/// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added as
-/// needed.
+/// Finds the ray of the largest −q·r/√(rᵀ(W + R)r). If the problem has no answer, this ray is a
+/// proof; it is nonzero in one island only. If the problem has an answer, the quotient is the
+/// distance ‖v − v*‖_A from v* to the answer of the convex law.
+/// @param impulse  γ, row_count(), a guess of the ray's direction: contacts with small impulses in
+///                 it are omitted at first. It is ignored if it is empty, zero or not finite.
+/// @return  r, row_count(), scaled such that its rows without cancellation would move the bodies by
+///          1 √J; zero if v* satisfies the gaps.
+/// @note  Cold: allocates; the work grows with the cube of the count of contacts in the ray.
+/// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added when
+///        they are needed.
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
                                          const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
-/// The same for a problem given by bodies. A ray that cancels to the last digit is looked for
-/// first, and where there is none the best one is returned.
+/// The same for a problem given by bodies. First, a ray that cancels to the last digit is searched.
+/// If there is none, the best ray is returned.
 /// @param impulse  γ, impulse_count().
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
                                          const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
-/// Finds the multipliers of a slide, as the ray of a problem in which the contact is held from
-/// sliding along t: the normals, and a row that asks for t·uₜ ≤ 0.
-/// @param direction  t, of uₜ, not zero; of planar contacts its first entry.
-/// @return  certify_infeasible() says whether they prove it.
+/// Finds the multipliers of a slide, as the ray of a problem in which the contact cannot slide
+/// along t: the normals, and a row that requires t·uₜ ≤ 0.
+/// @param direction  t, of uₜ, not zero; for planar contacts its first entry.
+/// @return  multipliers; certify_infeasible() states whether they prove the slide.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index contact,
@@ -59,7 +59,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// Scales a ray to the size that certify_infeasible() gives it.
+/// Scales a ray to the size used by certify_infeasible().
 template <RealScalar Scalar>
 void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
   const Scalar gross = gross_norm(problem, ray);

@@ -16,32 +16,32 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which law InteriorPointSolver solves, and how accurately.
+/// Law and accuracy of InteriorPointSolver.
 template <RealScalar Scalar>
 struct InteriorPointOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Largest error of a block at which to stop [-], > 0: AnswerError::residual; of a problem in
-  /// impulses ImpulseCertificate::natural_map_error. Half the type's digits; Newton's method at the
-  /// end doubles them with every system.
+  /// The solve ends at this largest error of a block [-], > 0: AnswerError::residual; for a problem
+  /// in impulses ImpulseCertificate::natural_map_error. Half of the type's digits; Newton's method
+  /// at the end doubles them with each system.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40, heaps with
-  /// self-stresses of 1000 times their load 750, files of FCLIB up to 1900.
+  /// Largest count of factored systems for one island, ≥ 0. Piles and walls need 10 to 40, heaps
+  /// with self-stresses of 1000 times their load 750, files of FCLIB up to 1900.
   int iteration_limit = 2000;
-  /// Sweeps of Gauss-Seidel before the first system of a problem in impulses, ≥ 0. Up to ten times
-  /// as many are taken as long as every ten gain half a digit.
+  /// Count of Gauss-Seidel sweeps before the first system of a problem in impulses, ≥ 0. Up to ten
+  /// times as many are done as long as each ten gain half a digit.
   int sweeps = 30;
 };
 
 namespace detail {
 
-/// The velocities that take overlaps out of the contacts of a BodySystem, island by island. The law
-/// does not need them, and bodies between walls that overlap them from two sides have no answer
-/// with them, so that an island is first solved without.
+/// The velocities that remove overlaps of the contacts of a BodySystem, island by island. The law
+/// does not require them, and bodies between walls that overlap them from two sides have no answer
+/// with them. An island is therefore first solved without them.
 template <RealScalar Scalar>
 class OverlapLoads {
  public:
   /// @param system  of the problem.
-  /// @note  Allocates beyond the largest problem so far.
+  /// @note  Allocates only for a problem larger than every problem before.
   void find(const ContactProblem<Scalar>& problem, const BodySystem<Scalar>& system) {
     loads_.clear();
     first_.assign(system.islands().size() + 1, 0);
@@ -59,7 +59,7 @@ class OverlapLoads {
   [[nodiscard]] bool any(Index island) const noexcept {
     return first_[island] < first_[island + 1];
   }
-  /// Takes the velocities of an island out of its load, or puts them in again.
+  /// Removes the velocities of an island from its load, or adds them again.
   void leave_out(BodySystem<Scalar>& system, Index island) const noexcept {
     add(system, island, Scalar(1));
   }
@@ -79,7 +79,7 @@ class OverlapLoads {
   }
 
   Sequence<Load> loads_;
-  Sequence<int> first_;  ///< per island, where its own begin
+  Sequence<int> first_;  ///< per island: start of its own
 };
 
 }  // namespace detail
@@ -88,14 +88,14 @@ class OverlapLoads {
 /// contacts, compliant ones and all other blocks, each as it was added, on bodies.
 ///
 /// The unknowns are impulses γ and u = (W + R) γ + q such that each block obeys its law: under
-/// Coulomb's γ ∈ K ⟂ ũ ∈ K*, ũ being u with De Saxcé's lift of the normal, under the convex law the
-/// same with u. An island ends where the largest error of its blocks meets the tolerance, or where
-/// all that IslandLaw tries in turn has failed.
+/// Coulomb's law γ ∈ K ⟂ ũ ∈ K*, where ũ is u with De Saxcé's increment of the normal; under the
+/// convex law the same with u. An island ends if the largest error of its blocks is at most the
+/// tolerance, or if all methods of IslandLaw have failed.
 ///
-/// It follows the central path of the law, whose points are inside of all cones, by predictor and
-/// corrector, and ends by Newton's method on the law itself. Each step solves one sparse system of
-/// the bodies' unknowns, islands apart. This nearly always solves the convex law; where the path of
-/// Coulomb's law folds back, proximal steps go on from its best point. For problems in impulses
+/// It moves along the central path of the law, whose points are inside of all cones, by predictor
+/// and corrector, and ends by Newton's method on the law. Each step solves one sparse system of the
+/// bodies' unknowns, islands separately. This nearly always solves the convex law. If the path of
+/// Coulomb's law folds back, proximal steps continue from its best point. For problems in impulses,
 /// sweeps of Gauss-Seidel come first.
 ///
 /// ```
@@ -116,23 +116,23 @@ class InteriorPointSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0 && options.sweeps >= 0);
   }
   [[nodiscard]] const InteriorPointOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. For an
-  /// island that is not solved by then the answer is the iterate of the least natural map error,
-  /// inside its cones. Where that error is above 1e-3, impulses on bodies are scaled down until
-  /// they give no energy, and sweeps of projected Gauss-Seidel follow.
+  /// Sets the limits of all later solves, island by island; a default SolveLimits has no limit. For
+  /// an island that is not solved at a limit, the answer is the iterate with the least natural map
+  /// error, inside its cones. If this error is above 1e-3, impulses on bodies are scaled down until
+  /// they add no energy, and sweeps of projected Gauss-Seidel come after it.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
-  /// Grows memory to the problem's size and pattern.
+  /// Allocates memory for the problem's size and pattern.
   void prepare(const ContactProblem<Scalar>& problem) { take(problem); }
 
   /// Solves without a guess.
-  /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
-  /// @param executor  takes the islands, and the factor of a large one, as SapSolver::solve has it.
-  /// @return  residual: the largest error of a block by what its own bodies do [-], that of
-  ///          judge_answer(); worst_block: where it is; iterations: systems factored for the island
-  ///          that took most; error_bound: infinite.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
-  ///        allocation, no exception, at most iteration_limit systems on every island.
+  /// @param velocity  v, n_v [m/s, rad/s], written: v of the computed impulses.
+  /// @param executor  for the islands, and the factor of a large one, as in SapSolver::solve.
+  /// @return  residual: the largest error of a block relative to the scales of its bodies [-], that
+  ///          of judge_answer(); worst_block: the block with this error; iterations: the largest
+  ///          count of factored systems for one island; error_bound: infinite.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern: no allocation,
+  ///        no exception, at most iteration_limit systems on each island.
   template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
@@ -140,10 +140,10 @@ class InteriorPointSolver {
     return run(problem, velocity, false, detail::ExecutorReference(executor));
   }
 
-  /// Solves from a first guess of the impulses, such as the last step's. It costs one check where
-  /// they already solve the problem, and two to four systems where they are near.
+  /// Solves from a first guess of the impulses, such as those of the last step. It costs one check
+  /// if they already solve the problem, and two to four systems if they are near.
   /// @param impulse   γ, impulse_count(); finite.
-  /// @param velocity  out, nothing of it is read.
+  /// @param velocity  written; it is not read.
   template <typename Impulse, typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,
@@ -158,12 +158,12 @@ class InteriorPointSolver {
     return run(problem, velocity, true, detail::ExecutorReference(executor));
   }
 
-  /// Grows memory for problems in impulses of this size and pattern.
+  /// Allocates memory for problems in impulses of this size and pattern.
   void prepare(const DelassusProblem<Scalar>& problem) { impulse_islands_.prepare(problem); }
   /// Solves a problem in impulses, without bodies, island by island.
-  /// @param impulse  γ in rows, row_count(): guess in, where it is not zero, and answer out.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
-  ///        allocation, no exception.
+  /// @param impulse  γ in rows, row_count(): in: guess, if it is not zero; out: answer.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern: no allocation,
+  ///        no exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
     return solve(problem, as_span(impulse));
@@ -181,14 +181,14 @@ class InteriorPointSolver {
 
   void take(const ContactProblem<Scalar>& problem) {
     system_.take(problem, options_.law == FrictionLaw::convex);
-    law_.lay_out(system_, {options_.law, Scalar(0), Scalar(1)});  // every island has its own
+    law_.lay_out(system_, {options_.law, Scalar(0), Scalar(1)});  // each island has its own
     overlaps_.find(problem, system_);
     outcomes_.resize(system_.islands().size());
     saved_.resize(3 * system_.part_count());
     impulse_.grow(problem.impulse_count());
   }
-  /// The tolerance of one island of a problem in impulses: islands that all meet it meet the
-  /// tolerance together.
+  /// The tolerance of one island of a problem in impulses: if all islands satisfy it, they satisfy
+  /// the tolerance together.
   [[nodiscard]] Scalar share_tolerance(Index islands) const noexcept {
     using std::sqrt;
     return options_.tolerance / sqrt(Scalar((std::max)(islands, Index(1))));
@@ -258,8 +258,8 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(
   return report;
 }
 
-/// Solves an island without the velocities that take overlaps out, then with them from there; the
-/// answer is the latter where it is found soon.
+/// Solves an island without the velocities that remove overlaps, then with them from there. The
+/// answer is the second one if it is found soon.
 template <RealScalar Scalar>
 auto InteriorPointSolver<Scalar>::solve_island(Index island, bool warm,
                                                const SolveLimits& limits) noexcept -> Outcome {

@@ -15,35 +15,38 @@ namespace detail {
 
 /// Constants of ProjectedGradient.
 struct ProjectedGradientTuning {
-  /// Most steps tried for one that the curvature bounds.
+  /// Largest count of attempts for a step that the curvature bounds.
   static constexpr int attempts = 60;
-  /// The curvature grows by at least this many times at each attempt, and by at most so many.
+  /// The curvature grows by a factor of at least `least_rise` and at most `most_rise` in each
+  /// attempt.
   static constexpr double least_rise = 2, most_rise = 16;
-  /// After each step the curvature falls to this share, so that steps may grow again. Smaller
-  /// shares cost attempts, larger ones keep steps short.
+  /// After each step the curvature decreases to this share, so that steps may grow again. Smaller
+  /// shares cost attempts, larger ones make steps short.
   static constexpr double fall = 0.97;
-  /// Steps between two measurements, which cost about as much as a step.
+  /// Count of steps between two measurements, each of which costs about as much as a step.
   static constexpr int interval = 5;
 };
 
 }  // namespace detail
 
-/// What ProjectedGradient is asked for.
+/// Options of ProjectedGradient.
 template <RealScalar Scalar>
 struct ProjectedGradientOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
+  /// The solve ends at this natural map error [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, sometimes twice.
+  /// Largest count of steps, ≥ 0; each multiplies by W once, sometimes twice.
+  int iteration_limit = 10000;
 };
 
 /// Accelerated projected gradient descent on impulses, with restarts and a step found by
 /// backtracking, in the metric of the contacts' own inverse masses.
 ///
-/// It needs nothing but projections and products with W. For the convex law it minimises
-/// ½ γᵀ(W + R)γ + qᵀγ over the cones. For Coulomb's law it adds De Saxcé's μ ‖uₜ‖ to qₙ and holds
-/// it until the minimisation is solved better than the law is met; a fixed point obeys the law. It
-/// ends where the natural map error meets the tolerance, or where a step is as small as rounding.
+/// It needs only projections and products with W. For the convex law it minimises ½
+/// γᵀ(W + R)γ + qᵀγ over the cones. For Coulomb's law it adds De Saxcé's term μ ‖uₜ‖ to qₙ and
+/// fixes it until the error of the minimisation is smaller than the error in the law; a fixed point
+/// obeys the law. The solve ends if the natural map error is at most the tolerance, or if a step is
+/// as small as rounding.
 /// @cite  mazhar2015using, APGD; odonoghue2015adaptive, the restart by the gradient.
 template <RealScalar Scalar>
 class ProjectedGradient {
@@ -58,16 +61,16 @@ class ProjectedGradient {
   [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
     return options_;
   }
-  /// Asks the solves that follow for another residual [-], > 0.
+  /// Sets the residual for all later solves [-], > 0.
   void set_tolerance(Scalar tolerance) noexcept {
     CAROM_EXPECTS(tolerance > Scalar(0));
     options_.tolerance = tolerance;
   }
-  /// Bounds every solve that follows; a default SolveLimits bounds none. The answer is the best
-  /// iterate measured by then.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit. The answer is the
+  /// best measured iterate.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
-  /// Grows memory to the problem's size.
+  /// Allocates memory for the problem's size.
   void prepare(const DelassusProblem<Scalar>& problem) {
     iterate_.reserve(problem);
     const Index size = 3 * problem.part_count();
@@ -79,10 +82,9 @@ class ProjectedGradient {
   }
 
   /// Solves from a first guess.
-  /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
+  /// @param impulse  γ in rows, row_count(): in: guess, out: best iterate.
   /// @return  residual: natural map error [-], that of certify(); iterations: gradient steps.
-  /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
-  ///        exception.
+  /// @note  Real-time safe after prepare() for a problem of this size: no allocation, no exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
     return solve(problem, as_span(impulse));
@@ -107,7 +109,7 @@ class ProjectedGradient {
   detail::DualIterate<Scalar> iterate_;
   Sequence<Scalar> weights_;
   Sequence<Scalar> now_, now_velocity_;      ///< γ, u
-  Sequence<Scalar> ahead_, ahead_velocity_;  ///< where the gradient is taken
+  Sequence<Scalar> ahead_, ahead_velocity_;  ///< the point of the gradient
   Sequence<Scalar> next_, next_velocity_;
   Sequence<Scalar> lift_;  ///< per contact [m/s]
   Scalar curvature_ = 1;   ///< of the cost along steps, in the metric
@@ -132,7 +134,8 @@ void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) no
   }
 }
 
-/// Steps from ahead_ to next_; the curvature grows until it bounds that of the cost on the way.
+/// Steps from ahead_ to next_. The curvature grows until it bounds the curvature of the cost on the
+/// way.
 /// @return  ‖step‖² in the metric.
 template <RealScalar Scalar>
 Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& problem) noexcept {
@@ -160,7 +163,8 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
   return length;
 }
 
-/// Sets where to take the next gradient: ahead along the last step, or at its end if it climbed.
+/// Sets the point of the next gradient: ahead along the last step, or at its end if the cost
+/// increased.
 template <RealScalar Scalar>
 void ProjectedGradient<Scalar>::accelerate() noexcept {
   using std::sqrt;
@@ -190,8 +194,9 @@ Scalar ProjectedGradient<Scalar>::measure(const DelassusProblem<Scalar>& problem
   return iterate_.measure(problem, options_.law);
 }
 
-/// Takes De Saxcé's lift of now_, if the problem with the last one is solved well enough.
-/// @return  whether it did.
+/// Updates De Saxcé's term to that of now_, if the problem with the last one is solved accurately
+/// enough.
+/// @return  whether it was updated.
 template <RealScalar Scalar>
 bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem,
                                           const Scalar& error) noexcept {

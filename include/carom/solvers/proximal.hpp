@@ -16,31 +16,31 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How accurately ProximalSolver solves, and for how long.
+/// Accuracy and limit of ProximalSolver.
 template <RealScalar Scalar>
 struct ProximalOptions {
   FrictionLaw law = FrictionLaw::convex;
-  /// Natural map error at which to stop [-], > 0.
+  /// The solve ends at this natural map error [-], > 0.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  int iteration_limit = 1000;  ///< Most steps of Newton's method in all, ≥ 0.
+  int iteration_limit = 1000;  ///< Largest total count of Newton steps, ≥ 0.
 };
 
-/// Solves rigid contact, or contact under Coulomb's law, without a factor of the whole problem:
-/// memory and the time of an iteration are in proportion to bodies and contacts, and an executor
-/// shares the work of one heap. Every step is a problem of compliant contact under the convex law
+/// Solves rigid contact, or contact under Coulomb's law, without a factor of the whole problem.
+/// Memory and the time of an iteration are proportional to bodies and contacts, and an executor
+/// shares the work of one heap. Each step is a problem of compliant contact under the convex law
 /// for SapSolver.
 ///
-/// Each proximal step softens the rigid blocks by ρ w, w the mean of the block's own part of W, and
-/// moves their biases by what that softness did to the impulses before: γ solves the law with
-/// R + ρ w and v̂ + ρ w c. SapSolver finds it, and it is the next centre c, which is then
-/// carried on in the direction of the last steps. Where the steps come to rest, γ obeys the rigid
-/// law. ρ falls as they go, and the steps become larger. They end where the natural map error meets
-/// the tolerance and is small beside the load ‖q‖ as well, or where no better impulses were found
-/// for `patience` steps.
+/// Each proximal step softens the rigid blocks by ρ w, where w is the mean of the block's own part
+/// of W, and moves their biases by the effect of this softness on the impulses before: γ solves the
+/// law with R + ρ w and v̂ + ρ w c. SapSolver computes γ, which is the next centre c; c is then
+/// extrapolated in the direction of the last steps. If the steps converge, γ obeys the rigid law. ρ
+/// decreases during the steps, and the steps become larger. They end if the natural map error is at
+/// most the tolerance and is also small relative to the load ‖q‖, or if no better impulses were
+/// found for `patience` steps.
 ///
-/// Under Coulomb's law a step also takes De Saxcé's lift Σ ‖μ_b ∘ u_b‖ of each cone off its
-/// normal's bias, with the u of the steps before. Compliant heaps of 10,000 bodies come to rest so,
-/// at 1e-8; rigid ones stay near 1e-4, and InteriorPointSolver is the better choice for them.
+/// Under Coulomb's law a step also subtracts De Saxcé's term Σ ‖μ_b ∘ u_b‖ of each cone from its
+/// normal's bias, with the u of the steps before. Compliant heaps of 10,000 bodies converge to 1e-8
+/// with it. Rigid heaps stay near 1e-4, and InteriorPointSolver is the better choice for them.
 ///
 /// ```
 /// carom::ProximalSolver<double> solver({.tolerance = 1e-6});
@@ -61,28 +61,28 @@ class ProximalSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
   [[nodiscard]] const ProximalOptions<Scalar>& options() const noexcept { return options_; }
-  /// Asks the solves that follow for another residual [-], > 0.
+  /// Sets the residual for all later solves [-], > 0.
   void set_tolerance(Scalar tolerance) noexcept {
     CAROM_EXPECTS(tolerance > Scalar(0));
     options_.tolerance = tolerance;
   }
-  /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
-  /// is the one of least natural map error.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit. At a deadline the
+  /// answer is the one with the least natural map error.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
-  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {
     take(problem);
     solver_.prepare(softened_);
   }
 
-  /// Solves from no impulses.
-  /// @param velocity  v, n_v: guess of the first step in, v(γ) out.
-  /// @param executor  as of SapSolver::solve.
+  /// Solves from zero impulses.
+  /// @param velocity  v, n_v: in: guess of the first step, out: v(γ).
+  /// @param executor  as for SapSolver::solve.
   /// @return  residual: natural map error of impulse() [-]; error_bound: infinite; iterations: of
-  ///          Newton's method. A residual that meets its target but is more than a tenth of ‖q‖ is
-  ///          no answer, and the search goes on: impulses grow where none obey the law.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
+  ///          Newton's method. A residual below its target but above a tenth of ‖q‖ is not an
+  ///          answer, and the search continues: impulses grow if none obey the law.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern.
   template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
@@ -112,15 +112,15 @@ class ProximalSolver {
   using Tuning = detail::ProximalSolverTuning;
   static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
 
-  /// Where a search is.
+  /// The state of a search.
   struct Search {
     Scalar softness = Scalar(Tuning::first_softness);  ///< ρ [-]
-    Scalar pace = 1;                                   ///< grows while the centre is carried on
-    Scalar error = infinity, best = infinity;          ///< of the last step, and the least
-    bool bounded = false;                              ///< whether the best is small beside ‖q‖
+    Scalar pace = 1;                                   ///< grows while the centre is extrapolated
+    Scalar error = infinity, best = infinity;          ///< of the last step, and the least error
+    bool bounded = false;  ///< whether the best error is small relative to ‖q‖
     int iterations = 0, since_best = 0;
   };
-  /// How far impulses are from the law, relative to all in play and to ‖q‖.
+  /// The errors of impulses in the law, relative to all terms and to ‖q‖.
   struct Errors {
     Scalar relative, by_load;
   };
@@ -155,7 +155,7 @@ class ProximalSolver {
 
 // --- implementation ---
 
-/// Copies the problem and reads what does not change in a solve.
+/// Copies the problem and reads the data that do not change in a solve.
 template <RealScalar Scalar>
 void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   softened_ = problem;
@@ -172,7 +172,7 @@ void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   yardstick_ = sums.yardstick(options_.law);
 }
 
-/// Carries the centre on beyond the impulses of the step, unless they turned back.
+/// Extrapolates the centre beyond the impulses of the step, unless they reversed their direction.
 template <RealScalar Scalar>
 void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
   const auto& impulse = solver_.impulse();
@@ -190,8 +190,8 @@ void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
   at.pace = next;
 }
 
-/// The natural map of the law itself at impulses last_ and the velocity that belongs to them. Under
-/// Coulomb's law it moves the lifts on.
+/// The natural map of the law at impulses last_ and their velocity. Under Coulomb's law it also
+/// updates De Saxcé's terms.
 template <RealScalar Scalar>
 auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
                                      const VectorX<Scalar>& velocity) noexcept -> Errors {
@@ -209,7 +209,7 @@ auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
   return {relative, load > Scalar(0) ? Scalar(sqrt(sums.map) / load) : relative};
 }
 
-/// Measures the last step and keeps its impulses if they are the best.
+/// Measures the last step and stores its impulses if they are the best.
 template <RealScalar Scalar>
 void ProximalSolver<Scalar>::judge(const ContactProblem<Scalar>& problem, Search& at) noexcept {
   write_velocity(problem, last_, own_velocity_);
@@ -238,7 +238,7 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
   judge(problem, at);
   const bool guessed = std::any_of(centre_.data(), centre_.data() + centre_.size(),
                                    [](const Scalar& x) { return x != Scalar(0); });
-  if (!guessed) lifts_.reset(problem.block_count());  // nothing is known of u
+  if (!guessed) lifts_.reset(problem.block_count());  // u is not known
   const int most = (std::min)(options_.iteration_limit, limits_.iteration_limit);
   report.status = SolveStatus::iteration_limit;
   for (int step = 0; !is_found(at) && at.iterations < most; ++step) {

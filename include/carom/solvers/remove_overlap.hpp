@@ -7,7 +7,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The shortest motion that takes bodies out of each other, min ½‖Δq‖²_A with Jₙ Δq ≥ −ϕ: positions
+/// The shortest motion that removes the overlaps of bodies, min ½‖Δq‖²_A with Jₙ Δq ≥ −ϕ: positions
 /// move along normals, at once, and no velocity changes.
 ///
 /// ```
@@ -16,11 +16,11 @@ inline namespace CAROM_ABI {
 /// position += motion.head<3>();  // of the first body
 /// ```
 /// @param problem  the step's problem, with its Jacobians; its laws and velocities are not used.
-/// @param gaps     ϕ of its blocks [m], negative in penetration, finite; those of blocks whose set
-///                 is no cone are not used. Contacts that are open may close, but not overlap.
-/// @param motion   Δq [m, rad], n_v, in the coordinates of the velocities. To first order: deep
-///                 overlaps of bodies that turn take two or three calls.
-/// @return  the report of the solver: infeasible gaps leave the motion that comes nearest.
+/// @param gaps     ϕ of its blocks [m], negative in penetration, finite. Entries of blocks whose
+///                 set is not a cone are not used. Open contacts may close, but not overlap.
+/// @param motion   Δq [m, rad], n_v, in the coordinates of the velocities. It is accurate to first
+///                 order: deep overlaps of rotating bodies need two or three calls.
+/// @return  the report of the solver; for infeasible gaps the motion is the nearest one.
 /// @note  Cold: allocates, may throw std::invalid_argument.
 template <RealScalar Scalar>
 SolveReport<Scalar> remove_overlap(const ContactProblem<Scalar>& problem,

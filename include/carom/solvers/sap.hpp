@@ -18,22 +18,22 @@ inline namespace CAROM_ABI {
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
 ///
-/// It works in whitened velocities w = Lᵀv, where ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
+/// It uses whitened velocities w = Lᵀv, in which ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
 /// I + Ĵᵀ G Ĵ, and the norm of the gradient bounds the distance to the solution in kinetic energy.
-/// The step length is the root of the slope along the step, an increasing function, so no
-/// difference of costs is ever taken. An island ends where ‖∇ℓ‖ ≤ T s, see SapOptions::tolerance,
-/// or where full steps no longer reduce it (walk_to_target()). Islands, bodies connected by
-/// contacts, are solved apart; the Hessian of each is sparse, and factored in an order found once
-/// per pattern.
+/// The step length is the root of the derivative of ℓ along the step, an increasing function, so
+/// that no difference of costs is computed. An island ends if ‖∇ℓ‖ ≤ T s, see
+/// SapOptions::tolerance, or if full steps do not reduce it further (walk_to_target()). Islands,
+/// bodies connected by contacts, are solved separately. The Hessian of each is sparse, and factored
+/// in an order that is computed once per pattern.
 ///
 /// ```
 /// carom::SapSolver<double> solver;
 /// Eigen::VectorXd velocity = problem.free_velocity();  // or the last step's, as a warm start
 /// const auto report = solver.solve(problem, velocity);
 /// ```
-/// @cite castro2021unconstrained; globally convergent because ℓ is strongly convex and every step
-///       is a descent direction with an exact line search. G with the direction of friction as an
-///       unknown of its own (chan1999nonlinear) takes half the iterations.
+/// @cite castro2021unconstrained; globally convergent because ℓ is strongly convex and each step is
+///       a descent direction with an exact line search. With the direction of friction in G as a
+///       separate unknown (chan1999nonlinear) it needs half the iterations.
 template <RealScalar Scalar>
 class SapSolver {
  public:
@@ -48,55 +48,58 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
-  /// Asks the solves that follow for another relative residual [-], > 0.
+  /// Sets the relative residual for all later solves [-], > 0.
   void set_tolerance(Scalar tolerance) noexcept {
     CAROM_EXPECTS(tolerance > Scalar(0));
     options_.tolerance = tolerance;
   }
-  /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. The best
-  /// iterate is that of the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those where a stage ends.
+  /// Sets the limits of all later solves, island by island; a default SolveLimits has no limit. The
+  /// best iterate is that with the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those at the end of
+  /// a stage.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
-  /// Grows memory to the problem's size, so that solve() need not.
+  /// Allocates memory for the problem's size, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem);
 
-  /// Solves the problem from a first guess, with the islands, and the contacts of a large island,
-  /// given to an executor where there is one.
+  /// Solves the problem from a first guess. If there is an executor, it runs the islands, and the
+  /// contacts of a large island.
   ///
-  /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
-  ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
-  ///                  rest and free velocity starts the iteration otherwise, island by island.
-  /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
-  ///                  on any threads, and returns when all are done; it must not throw. The result
-  ///                  is the same to the last bit whatever it does. A task is an island, or, in a
-  ///                  call for one large island or for the exchange of a large problem's numbers,
-  ///                  a share in the work, of which there are 32: those that run at the same time
-  ///                  share it, later ones find nothing left to do.
+  /// @param velocity  v [m/s, rad/s], n_v: in: first guess, out: best iterate. If the guess
+  ///                  satisfies the tolerance, it is returned unchanged, in zero iterations.
+  ///                  Otherwise the iteration of each island starts from the best of guess, rest
+  ///                  and free velocity.
+  /// @param executor  executor(count, task) calls task(i) for each i in [0, count), in any order,
+  ///                  on any threads, and returns when all calls are done; it must not throw. The
+  ///                  bits of the result do not depend on it. A task is an island. In a call for
+  ///                  one large island, or for the exchange of a large problem's numbers, a task is
+  ///                  a share of the work, and there are 32: tasks that run at the same time share
+  ///                  the work, later ones return at once.
   /// @return  residual: ‖∇ℓ‖_{A⁻¹} of all islands together relative to the momentum_scale() [-];
-  ///          `converged` says that each island meets the tolerance by its own scale; error_bound:
-  ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds but for rounding, which is not
-  ///          part of it: certify() gives the bound with it; the duality gap is error_bound²/2 [J];
-  ///          infinite under Coulomb's law; iterations: those of the island that took most.
-  /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
-  ///        exception, at most iteration_limit iterations on every island, each with one
-  ///        factorisation, or up to four where round-off asks for more. Another pattern of contacts
-  ///        of the same size may need more room, which is then made.
+  ///          `converged` means that each island satisfies the tolerance with its own scale;
+  ///          error_bound: ‖∇ℓ‖_{A⁻¹} [√J], an upper bound of ‖v − v_opt‖_A without rounding
+  ///          (certify() computes the bound with rounding); the duality gap is error_bound²/2 [J];
+  ///          infinite under Coulomb's law; iterations: those of the island with the most
+  ///          iterations.
+  /// @note  Real-time safe after prepare() for a problem of this size: no allocation, no exception,
+  ///        at most iteration_limit iterations on each island, each with one factorisation, or up
+  ///        to four if round-off requires it. Another pattern of contacts of the same size may need
+  ///        more memory, which is then allocated.
   template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
     return run(problem, velocity, detail::ExecutorReference(executor));
   }
 
-  /// γ of the last solve [N·s], stacked block by block, see ContactProblem::first_row(). Zero
-  /// where the guess was refused as not finite.
+  /// γ of the last solve [N·s], stacked block by block, see ContactProblem::first_row(). Zero if
+  /// the guess was rejected as not finite.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
     return {impulses_.data(), impulses_.size()};
   }
-  /// J v of the last solve [m/s, rad/s], stacked alike.
+  /// J v of the last solve [m/s, rad/s], stacked in the same way.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
     return {row_velocities_.data(), row_velocities_.size()};
   }
-  /// Who touches whom in the last problem seen: its islands, and which of them are factored. Of a
+  /// The contact graph of the last problem: its islands, and which of them are factored. For a
   /// small problem, part_at() has the order of an earlier one of the same size.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
@@ -104,7 +107,7 @@ class SapSolver {
   using Islands = detail::IslandSolver<Scalar>;
   using Outcome = typename Islands::Outcome;
 
-  /// Of all islands together, and whether each has met the tolerance by its own scale.
+  /// Sums over all islands, and whether each satisfies the tolerance with its own scale.
   struct Totals {
     Scalar residual, scale;
     bool met;
@@ -136,7 +139,7 @@ class SapSolver {
 
 // --- implementation ---
 
-// These bodies stand outside of the class, so that carom::compiled saves their compile time.
+// These function bodies are outside of the class, so that carom::compiled saves their compile time.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   lay_out(problem);
@@ -164,7 +167,7 @@ bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const no
 template <RealScalar Scalar>
 SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>& problem,
                                                    VectorX<Scalar>& velocity) noexcept {
-  // graph() must know the pattern, which the sizes of a small problem determine.
+  // graph() must have the pattern, which the sizes of a small problem determine.
   if (!small_seen_ || !small_.fits(problem)) lay_out(problem);
   small_seen_ = true;
   small_.lay_out(problem);
@@ -222,7 +225,7 @@ SolveReport<Scalar> SapSolver<Scalar>::run(const ContactProblem<Scalar>& problem
   report.residual_target = options_.tolerance;
   Totals totals = total();
   report.status = SolveStatus::converged;
-  const bool iterates = !totals.met;  // otherwise the guess stays
+  const bool iterates = !totals.met;  // otherwise the guess is the answer
   if (iterates) {
     islands_.for_each(executor, [this](Index i, Crew* crew) {
       islands_.solve(i, {options_.law, newton_limits()}, crew);

@@ -12,18 +12,18 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How SapDerivative solves its systems, and its tolerances.
+/// Options of SapDerivative.
 template <RealScalar Scalar>
 struct SapDerivativeOptions {
-  /// A contact is on a boundary when a change of its velocity by this share [-], ≥ 0, of the speeds
-  /// that make it up, |J||v| and v̂, would carry it over. The default is that of SapOptions.
+  /// A contact is on a boundary if a change of its velocity by this share [-], ≥ 0, of the speeds
+  /// in its terms, |J||v| and v̂, would cross the boundary. The default is that of SapOptions.
   Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// As SapOptions::factor_work_limit. Islands beyond it are solved by conjugate gradients.
   double factor_work_limit = SapOptions<Scalar>{}.factor_work_limit;
-  /// Residual at which conjugate gradients stop, relative to the right-hand side [-], > 0. The two
+  /// Conjugate gradients stop at this residual, relative to the right-hand side [-], > 0. The two
   /// products of such an island are transposes of each other up to the same relative error.
   Scalar tolerance = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.75));
-  /// Most products of conjugate gradients per island, ≥ 0.
+  /// Largest count of products of conjugate gradients per island, ≥ 0.
   int product_limit = 2000;
 };
 
@@ -31,9 +31,9 @@ struct SapDerivativeOptions {
 /// γ of the same.
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
-/// curvature G. linearize() factors H once; each product then takes one pair of triangular solves
-/// and a pass over the blocks. On a region boundary the derivative of the region that project()
-/// names is used.
+/// curvature G. linearize() factors H once; each product then needs one pair of triangular solves
+/// and a loop over the blocks. On a region boundary the derivative is that of the region that
+/// project() returns.
 ///
 /// ```
 /// carom::SapDerivative<double> derivative;
@@ -43,8 +43,8 @@ struct SapDerivativeOptions {
 ///   const auto report = derivative.pull_back(problem, cost_by_velocity, gradient);
 /// }
 /// ```
-/// @note  Real-time safe once a problem of the size has been prepared. The problem given to the
-///        products is the one linearised.
+/// @note  Real-time safe after prepare() for a problem of this size. The problem in the products
+///        must be the linearised one.
 /// @cite  The implicit function theorem; H as in castro2021unconstrained.
 template <RealScalar Scalar>
 class SapDerivative {
@@ -64,7 +64,7 @@ class SapDerivative {
 
   [[nodiscard]] const SapDerivativeOptions<Scalar>& options() const noexcept { return options_; }
 
-  /// Grows memory to the problem's size, so that the rest need not.
+  /// Allocates memory for the problem's size, so that the other functions do not.
   void prepare(const ContactProblem<Scalar>& problem) {
     answer_.prepare(problem, options_.factor_work_limit);
   }
@@ -76,14 +76,15 @@ class SapDerivative {
   }
 
   /// Linearises the problem at its solution and factors H.
-  /// @param velocity  v [m/s, rad/s], n_v, the solution as accurately as derivatives are wanted.
+  /// @param velocity  v [m/s, rad/s], n_v, the solution with the accuracy that the derivatives
+  ///                  require.
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& velocity) noexcept {
     prepare(problem);
     return answer_.linearize(problem, velocity, options_);
   }
 
-  /// On which boundary of its regions a block of the problem last linearised is, if on any.
+  /// The boundary on which a block of the last linearised problem is, if there is one.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
     return answer_.law().boundary(block);
   }
@@ -96,11 +97,11 @@ class SapDerivative {
     return answer_.law().other_block(block);
   }
 
-  /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
+  /// Jacobian times vector: the change dv of the solution for a change dθ of the data.
   /// @param change           dθ, of the problem's sizes.
   /// @param velocity_change  dv, written, n_v.
-  /// @return  residual: of the linear systems left to conjugate gradients, the worst [-]; zero if
-  ///          all are factored; iterations: the most products one of them took.
+  /// @return  residual: the worst of the linear systems solved by conjugate gradients [-]; zero if
+  ///          all are factored; iterations: the largest count of products for one of them.
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
                                    const ProblemDifferential<Scalar>& change,
@@ -116,10 +117,11 @@ class SapDerivative {
     return answer_.push_forward(problem, change, velocity_change, &impulse_change);
   }
 
-  /// Transposed Jacobian times vector: the gradient by all data of a scalar whose gradient by the
-  /// solution is known.
+  /// Transposed Jacobian times vector: the gradient by all data of a scalar from its gradient by
+  /// the solution.
   /// @param by_velocity  dc/dv, n_v.
-  /// @param gradient     dc/dθ, written; of the problem's sizes, A and J only if it has them.
+  /// @param gradient     dc/dθ, written; with the problem's sizes, A and J only if it contains
+  ///                     them.
   /// @return  as push_forward().
   /// @pre  the last linearisation was usable.
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
@@ -127,7 +129,7 @@ class SapDerivative {
                                 ProblemDifferential<Scalar>& gradient) noexcept {
     return answer_.pull_back(problem, by_velocity, nullptr, gradient);
   }
-  /// The same for a scalar of the impulses, too.
+  /// The same for a scalar that also depends on the impulses.
   /// @param by_impulse  dc/dγ, impulse_count().
   SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
                                 const VectorX<Scalar>& by_velocity,

@@ -16,18 +16,18 @@ namespace detail {
 
 /// Constants of SmoothedContact.
 struct SmoothedContactTuning {
-  /// How far the start is moved into the cones, as IslandLawTuning::margins.
+  /// The distance by which the start is moved into the cones, as in IslandLawTuning::margins.
   static constexpr double margin = 30;
-  /// Most systems of an island: each reduces the products to a tenth at best, some more converge.
+  /// Largest count of systems of an island: each reduces the products to a tenth at best, and some
+  /// more are needed for convergence.
   static constexpr int systems = 100;
 };
 
 }  // namespace detail
 
-/// Points of the central path of Coulomb's law: contact in which every product of an impulse and a
-/// velocity is κ instead of zero. Contacts act before they touch, and friction slips a little, so
-/// that velocities depend smoothly on all data; the nearer κ is to zero, the nearer they are to the
-/// answer of the law.
+/// Points of the central path of Coulomb's law: contact in which each product of an impulse and a
+/// velocity is κ instead of zero. Contacts act before they touch, and friction slips slightly, so
+/// that velocities depend smoothly on all data. For small κ they are near the answer of the law.
 ///
 /// ```
 /// carom::SmoothedContact<double> smoothed;
@@ -36,16 +36,16 @@ struct SmoothedContactTuning {
 /// }
 /// ```
 /// The bias of velocities is the distance between the point and the answer of ContactSolver. Inside
-/// of regions it falls in proportion to κ, on a boundary in proportion to √κ. Without friction
-/// ‖v_κ − v‖²_A = (γ_κ − γ)ᵀ J (v_κ − v) ≤ Σ (γ_κ − γ)(u_κ − u) ≤ n κ for n contacts and bounds;
-/// with friction no bound is known, and the distance itself is to be measured.
+/// of regions it is proportional to κ, on a boundary to √κ. Without friction
+/// ‖v_κ − v‖²_A = (γ_κ − γ)ᵀ J (v_κ − v) ≤ Σ (γ_κ − γ)(u_κ − u) ≤ n κ for n contacts and bounds.
+/// With friction no bound is known, and the distance itself must be measured.
 /// @cite  docs/derivations/interior_point.md, (2) and (3).
 template <RealScalar Scalar>
 class SmoothedContact {
  public:
   using scalar_type = Scalar;
 
-  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {
     system_.take(problem, false);
     path_.lay_out(system_);
@@ -54,12 +54,12 @@ class SmoothedContact {
     impulse_.grow(problem.impulse_count());
   }
 
-  /// Finds the point.
-  /// @param product   κ [J], > 0: of the size of the energies that may be blurred.
+  /// Computes the point.
+  /// @param product   κ [J], > 0: the size of the energies that may be blurred.
   /// @param velocity  v, n_v [m/s, rad/s], out.
-  /// @return  residual: by how much the last step changed the impulses, relative [-]; iterations:
-  ///          the most systems factored for one island. no_progress where the path folds.
-  /// @note  Real-time safe once prepare() was called for a problem of the size and pattern.
+  /// @return  residual: relative change of the impulses in the last step [-]; iterations: the
+  ///          largest count of factored systems for one island. no_progress if the path folds.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const Scalar& product,
                             VectorX<Scalar>& velocity) noexcept;
 

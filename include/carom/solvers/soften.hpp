@@ -11,19 +11,19 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The answer to a problem whose rigid blocks were made as soft as they have to be.
+/// The answer to a problem whose rigid blocks were made as soft as necessary.
 template <RealScalar Scalar>
 struct SoftenedAnswer {
-  Scalar regularization = 0;  ///< R that each rigid block was given [1/kg]; zero where none helped.
-  VectorX<Scalar> velocity;   ///< v [m/s, rad/s], n_v.
-  VectorX<Scalar> impulse;    ///< γ [N·s], stacked block by block.
-  SolveReport<Scalar> report;  ///< Of the softened problem; iterations: of all tries together.
+  Scalar regularization = 0;   ///< R of each rigid block [1/kg]; zero if none was sufficient.
+  VectorX<Scalar> velocity;    ///< v [m/s, rad/s], n_v.
+  VectorX<Scalar> impulse;     ///< γ [N·s], stacked block by block.
+  SolveReport<Scalar> report;  ///< Of the softened problem; iterations: the sum over all attempts.
 };
 
 namespace detail {
 
-/// The largest impulse that the motion of one body asks for along one block: (|J v*| + |v̂|)/w of a
-/// row, w the row's inverse mass by that body alone [N·s].
+/// The largest impulse that the motion of one body requires along one block: (|J v*| + |v̂|)/w of a
+/// row, where w is the row's inverse mass by this body only [N·s].
 template <RealScalar Scalar>
 [[nodiscard]] Scalar largest_demand(const ContactProblem<Scalar>& problem) noexcept {
   using std::abs;
@@ -47,13 +47,13 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// Gives the rigid blocks of a problem without an answer the least R, to a factor of ten, with
-/// which it has one whose impulses are no more than a thousand times as large as the largest that
-/// the motion of a body asks for.
+/// Sets the least R, up to a factor of ten, of the rigid blocks of a problem without an answer such
+/// that it has an answer whose impulses are at most a thousand times the largest impulse that the
+/// motion of a body requires.
 ///
-/// Any R > 0 gives an answer, but its impulses grow as 1/R. So R begins at 10⁻¹⁰ of the mean
-/// diagonal of W and grows tenfold until InteriorPointSolver converges to impulses of that size, at
-/// most fifteen times.
+/// An answer exists for any R > 0, but its impulses grow as 1/R. R therefore starts at 10⁻¹⁰ of the
+/// mean diagonal of W and grows tenfold until InteriorPointSolver converges to impulses of this
+/// size, at most fifteen times.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] SoftenedAnswer<Scalar> soften(const ContactProblem<Scalar>& problem,

@@ -12,18 +12,18 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// An answer to a contact problem, which certify(problem, solution) judges.
+/// An answer to a contact problem; certify(problem, solution) measures its error.
 template <RealScalar Scalar>
 struct ContactSolution {
   VectorX<Scalar> velocity;          ///< v [m/s, rad/s], n_v.
   VectorX<Scalar> impulse;           ///< γ [N·s], stacked block by block.
-  VectorX<Scalar> contact_velocity;  ///< J v [m/s, rad/s], stacked alike.
+  VectorX<Scalar> contact_velocity;  ///< J v [m/s, rad/s], stacked in the same way.
   SolveReport<Scalar> report;
   FrictionLaw law = FrictionLaw::coulomb;  ///< that was solved.
 };
 
-/// Solves one step in one call, from the free velocity: by Coulomb's law, contacts and joints rigid
-/// unless they have a stiffness. Options ask for the convex law.
+/// Solves one step in one call, from the free velocity: under Coulomb's law, with contacts and
+/// joints rigid unless they have a stiffness. The options can select the convex law.
 /// @note  Cold: allocates. Use ContactSolver inside a simulation loop.
 template <RealScalar Scalar>
 [[nodiscard]] ContactSolution<Scalar> solve_contact(
@@ -41,8 +41,8 @@ template <RealScalar Scalar>
   return solution;
 }
 
-/// Solves contact that gives way by SapSolver, as its options say: by the convex law unless they
-/// ask for Coulomb's.
+/// Solves compliant contact by SapSolver with its options: under the convex law unless they select
+/// Coulomb's law.
 /// @note  Cold: allocates. Use SapSolver inside a simulation loop.
 template <RealScalar Scalar>
 [[nodiscard]] ContactSolution<Scalar> solve_contact(const ContactProblem<Scalar>& problem,
@@ -57,9 +57,9 @@ template <RealScalar Scalar>
   return solution;
 }
 
-/// Certifies an answer by the law that was solved. Where every contact gives way under the convex
-/// law the error of the velocity has a proven bound; elsewhere the duality gap, the residual of the
-/// velocity and the bound on it are infinite.
+/// Certifies an answer under the law that was solved. If all contacts are compliant under the
+/// convex law, the error of the velocity has a proven bound. Otherwise the duality gap, the
+/// residual of the velocity and the bound on it are infinite.
 /// @pre   problem is the one that was solved.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>

@@ -9,17 +9,17 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Solves a problem as ContactSolver::solve does. Where that takes long, it looks for a ray that
-/// proves that no impulses obey the law.
+/// Solves a problem as ContactSolver::solve does. If that takes long, it searches a ray that proves
+/// that no impulses obey the law.
 ///
-/// Compliant contact always has an answer, so a proof is looked for only where a block is rigid,
-/// and up to 400 blocks: the work grows with the cube of the number of blocks that press. Where
-/// nothing is proven the solver goes on within its limits.
-/// @param velocity  as of ContactSolver::solve.
-/// @param ray       out: r, impulse_count(), as certify_infeasible() judges it; empty where nothing
-///                  is proven.
-/// @param executor  as of ContactSolver::solve.
-/// @return  status infeasible where the ray proves it.
+/// Compliant contact always has an answer, so a proof is searched only if a block is rigid, and for
+/// up to 400 blocks: the work grows with the cube of the count of blocks with nonzero impulse. If
+/// nothing is proven the solver continues within its limits.
+/// @param velocity  as for ContactSolver::solve.
+/// @param ray       written: r, impulse_count(), in the form of certify_infeasible(); empty if
+///                  nothing is proven.
+/// @param executor  as for ContactSolver::solve.
+/// @return  status infeasible if the ray is a proof.
 /// @note  Cold: allocates.
 template <RealScalar Scalar, typename Executor = detail::ExecutorReference>
 SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,

@@ -13,8 +13,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Solves a ContactProblem by a solver in impulses, such as GaussSeidel: it writes W, q and the
-/// sets of the problem, solves, and judges the answer by what its own bodies do, as ContactSolver
-/// does.
+/// sets of the problem, solves, and measures the error of the answer relative to the scales of its
+/// bodies, as ContactSolver does.
 ///
 /// ```
 /// carom::SolverOnBodies<carom::GaussSeidel<double>> solver({.tolerance = 1e-4});
@@ -33,10 +33,10 @@ class SolverOnBodies {
         solver_(options),
         rounds_(options.law, options.tolerance, options.iteration_limit) {}
   [[nodiscard]] const Options& options() const noexcept { return options_; }
-  /// Bounds every solve that follows; a default SolveLimits bounds none.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
 
-  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {
     impulse_.grow(problem.impulse_count());
     impulse_.setZero();
@@ -46,10 +46,10 @@ class SolverOnBodies {
   }
 
   /// Solves for velocity and impulse, from impulses of zero.
-  /// @param velocity  v, n_v: v of the impulses out; nothing of it is read.
-  /// @return  residual: the largest error of a block by what its own bodies do [-], that of
-  ///          judge_answer(), and worst_block: where it is.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
+  /// @param velocity  v, n_v: written: v of the impulses; it is not read.
+  /// @return  residual: the largest error of a block relative to the scales of its bodies [-], that
+  ///          of judge_answer(), and worst_block: the block with this error.
+  /// @note  Real-time safe after prepare() for a problem of this size and pattern.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
                             VectorX<Scalar>& velocity) noexcept {
     impulse_.grow(problem.impulse_count());
@@ -58,8 +58,8 @@ class SolverOnBodies {
   }
   /// Solves from a first guess of the impulses.
   /// @param impulse   γ, impulse_count(); it may be impulse() of the last solve.
-  /// @param velocity  v, n_v, out; nothing of it is read.
-  /// @return  as of solve().
+  /// @param velocity  v, n_v, written; it is not read.
+  /// @return  as for solve().
   template <typename Impulse>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,

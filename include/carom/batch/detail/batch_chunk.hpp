@@ -12,29 +12,28 @@
 #include "carom/batch/detail/lane_rigid.hpp"
 #include "carom/solvers/sap_options.hpp"
 
-/// @file
-/// Problems of a batch from their numbers to their reports: many by groups of lanes, or one in a
-/// thread of a graphics processor.
+/// The work on problems of a batch from their numbers to their reports: many problems in groups of
+/// lanes, or one problem in a thread of a graphics processor.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// How the solve of an island of one problem ended.
+/// Result of an island of one problem.
 template <typename Scalar>
 struct LaneOutcome {
   SolveStatus status;
   int iterations;
   Scalar residual, free_squared, pushed_squared;
-  Scalar violation;  ///< of the law, where a block is rigid
+  Scalar violation;  ///< error in the law, if a block is rigid
 };
 
-/// Solves the same island of many problems, a group of lanes after the other.
+/// Solves the same island of many problems, one group of lanes after the other.
 ///
-/// A group ends when few of its lanes are still under way. The progress of those is stored, and
-/// they continue later in a group of stored problems, so that a register is not occupied by one
-/// lane. Everything else is computed anew from the iterate, with the same bits as without the
-/// pause.
+/// A group ends when few of its lanes are active. The progress of the active lanes is stored, and
+/// they continue later in a group of stored problems, so that a register is never occupied by one
+/// lane only. All other numbers are computed again from the iterate. The bits are those without the
+/// interruption.
 /// @tparam Law  the convex one, or Coulomb's.
 template <typename Scalar, int LaneCount, FrictionLaw Law>
 class LaneQueue {
@@ -45,7 +44,7 @@ class LaneQueue {
   using Solver = LaneRigid<Number, LaneCount, Law>;
   using Limits = typename Solver::Limits;
 
-  /// Numbers of memory for the largest island of a pattern.
+  /// Count of numbers of memory for the largest island of a pattern.
   [[nodiscard]] static std::size_t memory_size(const BatchPattern& pattern) noexcept {
     std::size_t size = 0;
     for (const LaneMap& island : pattern.islands()) {
@@ -55,7 +54,7 @@ class LaneQueue {
     }
     return size;
   }
-  /// @param memory  of memory_size(), aligned to a register.
+  /// @param memory  memory_size() numbers, aligned to a register.
   LaneQueue(const LaneMap& island, const BatchView<Scalar>& view,
             const BatchAnswers<Scalar>& answers, Scalar* memory) noexcept
       : layout_(island.layout(Law)),
@@ -65,15 +64,15 @@ class LaneQueue {
         paused_(memory + std::size_t(layout_.cell_count) * LaneCount),
         exchange_(island.view(), layout_, cells_) {}
 
-  /// @param problems  their numbers
-  /// @param tell      tell(i, outcome) for problems[i], in any order. The answer has been written,
-  ///                  and the memory of the cells is free then.
+  /// @param problems  their indices
+  /// @param tell      tell(i, outcome) is called for problems[i], in any order. The answer is
+  ///                  written before, and the memory of the cells is free then.
   template <typename Tell>
   void solve(const Index* problems, int count, const Limits& limits, const Tell& tell) noexcept;
 
  private:
-  /// A group ends when no more than these lanes are under way. To begin a problem again costs about
-  /// what an iteration costs.
+  /// A group ends when at most this count of lanes is active. The restart of a problem costs about
+  /// as much as an iteration.
   static constexpr int most_left = LaneCount / 4;
   static constexpr std::size_t most_paused = LaneCount > 1 ? LaneCount + most_left : 0;
   using Progress = typename Solver::Progress;
@@ -85,7 +84,7 @@ class LaneQueue {
     for (int b = 0; b < layout.block_count; ++b) numbers += 1 + of_row * layout.blocks[b].rows;
     return std::size_t(numbers);
   }
-  /// Calls visit(number of a lane, its place among the stored numbers).
+  /// Calls visit(lane, its place in the stored numbers).
   template <typename Visit>
   void for_each_kept(int lane, Scalar* kept, const Visit& visit) const noexcept;
   void pause(const Solver& solver, int lane, int item) noexcept;
@@ -139,7 +138,7 @@ void LaneQueue<Scalar, LaneCount, Law>::pause(const Solver& solver, int lane, in
   for (int i = 0; i < progress_count; ++i) kept[i] = numbers[i][lane];
 }
 
-/// Continues the last problems that were stored, which are in the lanes.
+/// Continues the problems that were stored last; their numbers are in the lanes.
 template <typename Scalar, int LaneCount, FrictionLaw Law>
 void LaneQueue<Scalar, LaneCount, Law>::resume(Solver& solver, int count) noexcept {
   Scalar numbers[progress_count][LaneCount] = {};
@@ -165,7 +164,7 @@ void LaneQueue<Scalar, LaneCount, Law>::solve(const Index* problems, int count,
     int items[LaneCount];
     Index in_lanes[LaneCount];
     if (again) paused_count_ -= used;
-    // Lanes without a problem of their own repeat the last one, and nothing is said of it.
+    // Lanes without their own problem repeat the last one, and their results are not reported.
     for (int l = 0; l < LaneCount; ++l) {
       const int own = (std::min)(l, used - 1);
       items[l] = again ? paused_items_[paused_count_ + own] : next + own;
@@ -213,16 +212,16 @@ struct BatchDiagnosis {
   int item = -1;
 };
 
-/// Looks for what is wrong with the numbers of a problem that has not been solved. Every number is
-/// checked, so this is only for problems that have a fault.
-/// @tparam Stride  of the memory's numbers, as that of LaneCells.
+/// Finds the fault in the numbers of a problem that was not solved. All numbers are checked, so it
+/// is called only for problems with a fault.
+/// @tparam Stride  of the numbers in memory, as in LaneCells.
 template <RealScalar Scalar, int Stride = 1>
 class BatchInspection {
  public:
   CAROM_DEVICE BatchInspection(const BatchView<Scalar>& view, Index problem) noexcept
       : view_(view), problem_(problem) {}
 
-  /// The first fault of a contact of an island, or else of a body.
+  /// The first fault of a contact of an island, or otherwise of a body.
   /// @param memory  for the lower half of the island's momentum matrix.
   [[nodiscard]] CAROM_DEVICE_CALL BatchDiagnosis find(const LaneMapView& island,
                                                       Scalar* memory) const noexcept {
@@ -275,7 +274,7 @@ class BatchInspection {
     }
     return BatchFault::none;
   }
-  /// Whether something is between the bounds of intervals, or the shift of a cone is finite.
+  /// Whether intervals are not empty, or the shift of a cone is finite.
   [[nodiscard]] CAROM_DEVICE bool is_set(const LaneContact& contact) const noexcept {
     const Scalar* const bounds = view_.bounds.of(problem_) + contact.bounds;
     if (contact.shape != ImpulseShape::intervals) return are_finite(bounds, contact.rows);
@@ -297,7 +296,7 @@ class BatchInspection {
     const bool finite = are_finite(view_.mass.of(problem_) + body.mass, body.size * body.size);
     return finite ? BatchFault::none : BatchFault::mass;
   }
-  /// The number of the first body whose momentum matrix is not positive definite, or −1.
+  /// The index of the first body whose momentum matrix is not positive definite, or −1.
   [[nodiscard]] CAROM_DEVICE int indefinite_body(const LaneMapView& island,
                                                  Scalar* memory) const noexcept {
     using One = LaneCells<carom::Lanes<Scalar, 1>, Stride>;
@@ -326,21 +325,21 @@ class BatchInspection {
   Index problem_;
 };
 
-/// The report of a problem that has no pattern, of which nothing is read or written.
+/// The report of a problem without a pattern. Nothing of the problem is read or written.
 template <typename Scalar>
 [[nodiscard]] CAROM_DEVICE BatchProblemReport<Scalar> report_without_pattern() noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   return {SolveStatus::not_finite, 0, infinity, infinity, BatchFault::pattern, -1};
 }
 
-/// Squares summed up over the islands of a problem, as in SapSolver's totals.
+/// Squares summed over the islands of a problem, as in SapSolver's totals.
 template <typename Scalar>
 struct BatchTotals {
   Scalar residual = 0, free = 0, pushed = 0;
 
-  /// Adds the outcome of an island and updates the report. Where numbers of the island are wrong,
-  /// the report gets the first fault.
-  /// @tparam Stride  of the numbers in the memory, which has room for the island.
+  /// Adds the outcome of an island and updates the report. If numbers of the island have a fault,
+  /// the report contains the first fault.
+  /// @tparam Stride  of the numbers in the memory, which is large enough for the island.
   template <int Stride>
   CAROM_DEVICE void add(const LaneOutcome<Scalar>& outcome, const BatchView<Scalar>& view,
                         const LaneMapView& island, Index problem, Scalar* memory,
@@ -357,7 +356,7 @@ struct BatchTotals {
     report.fault = found.fault;
     report.item = found.item;
   }
-  /// Writes what follows from all islands.
+  /// Writes the results that depend on all islands.
   /// @param bounded  whether the residual bounds the error.
   CAROM_DEVICE void finish(bool bounded, BatchProblemReport<Scalar>& report) const noexcept {
     const Scalar size = std::sqrt(residual), scale = std::sqrt((std::max)(free, pushed));
@@ -370,7 +369,7 @@ struct BatchTotals {
   }
 };
 
-/// Some problems of a batch, solved one group of lanes after the other in memory of its own.
+/// Solves some problems of a batch, one group of lanes after the other, in its own memory.
 template <RealScalar Scalar, int LaneCount>
 class BatchChunk {
  public:
@@ -380,7 +379,7 @@ class BatchChunk {
              const SapOptions<Scalar>& options, Scalar* memory) noexcept
       : view_(view), answers_(answers), options_(options), memory_(memory) {}
 
-  /// @param problems  at most `capacity`, those of one pattern one after the other.
+  /// @param problems  at most `capacity`, grouped by pattern.
   void solve(const Index* problems, int count) noexcept;
 
  private:
@@ -431,9 +430,10 @@ void BatchChunk<Scalar, LaneCount>::solve(const Index* problems, int count) noex
   }
 }
 
-/// One problem of a batch, solved by one thread whose numbers stand between those of others, which
-/// solve problems of their own. What LaneQueue does for a group of lanes, without a queue.
-/// @tparam Stride  threads whose cells stand side by side
+/// Solves one problem of a batch in one thread. The numbers of the thread are interleaved with
+/// those of other threads, which solve other problems. It does the work of LaneQueue without a
+/// queue.
+/// @tparam Stride  count of threads with interleaved cells
 template <RealScalar Scalar, FrictionLaw Law, int Stride>
 class LaneThread {
  public:

@@ -20,12 +20,12 @@ class BatchProjection {
                                const ProjectionBatchAnswers<Scalar>& answers) noexcept
       : view_(view), answers_(answers), shape_(LaneShape::of(view.shape)), rows_(view.rows()) {}
 
-  /// Those from `first` to the one before `end`.
+  /// Projects the points from `first` to before `end`.
   CAROM_DEVICE void run(Index first, Index end) const noexcept {
     for (; first < end; first += LaneCount) {
       const int used = int((std::min)(Index(LaneCount), end - first));
       Index points[LaneCount];
-      // Lanes without a point of their own repeat the last one.
+      // Lanes without their own point repeat the last one.
       for (int l = 0; l < LaneCount; ++l) points[l] = first + (std::min)(l, used - 1);
       project_group(points, used);
     }
@@ -40,7 +40,7 @@ class BatchProjection {
     return (std::numeric_limits<Scalar>::max)();
   }
 
-  /// Numbers up to this have squares whose sums are in range.
+  /// Largest number whose square, and sums of such squares, are in range.
   [[nodiscard]] CAROM_DEVICE static Scalar most_square() noexcept {
     return std::sqrt(largest()) / 16;
   }
@@ -54,9 +54,9 @@ class BatchProjection {
   }
   [[nodiscard]] CAROM_DEVICE Trial read(const Index (&points)[LaneCount]) const noexcept;
   CAROM_DEVICE void project_group(const Index (&points)[LaneCount], int used) const noexcept;
-  /// Lanes without a fault, as diagnose() has it, but for that of the answer.
+  /// Lanes without a fault according to diagnose(); the fault of the answer is not checked.
   [[nodiscard]] CAROM_DEVICE Mask are_valid(const Trial& at) const noexcept;
-  /// @return  where it is finite.
+  /// @return  lanes in which it is finite.
   [[nodiscard]] CAROM_DEVICE Mask write_derivative(const Trial& at,
                                                    const Index (&points)[LaneCount],
                                                    int used) const noexcept;

@@ -16,24 +16,27 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Measured choices of LanePullBack where blocks are rigid.
+/// Measured constants of LanePullBack for rigid blocks.
 struct LanePullBackTuning {
   static constexpr double softness = 1e-3;  ///< R/w of rigid blocks
   static constexpr int sweep_limit = 200;
-  /// ‖Δp‖ relative to ‖p‖ after which p repeats.
+  /// p has converged if ‖Δp‖ relative to ‖p‖ is at most this count of roundings.
   static constexpr double roundings = 16384;
 };
 
-/// Transposed derivatives of the solution by the data, in every lane: with s = J λ + ∂c/∂γ and
-/// p = Gᵀ s, (A + Jᵀ G J)ᵀ λ = ∂c/∂v − Jᵀ Gᵀ ∂c/∂γ.
+/// Transposed derivatives of the solution by the data, in each lane.
 ///
-/// A rigid block has γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p is added to its ∂c/∂γ. There p
-/// is that of the sweep before, until it no longer changes: one factor and some sweeps.
+/// The problem: c is a scalar of the solution (v, γ). Notation: G = ∂γ/∂(v̂ − J v); λ, s and p are
+/// the adjoint variables. The equations are
+///   (A + Jᵀ G J)ᵀ λ = ∂c/∂v − Jᵀ Gᵀ ∂c/∂γ,   s = J λ + ∂c/∂γ,   p = Gᵀ s.
 ///
-/// The answers are written over numbers that are no longer needed: λ over `best`, A λ over
-/// `momentum`, p over the steps of the trial impulses, the gradient by μ over μ, that by the bounds
-/// over the velocities and 1/R. ∂c/∂v is stored in `direction`, ∂c/∂γ in the velocities of the
-/// blocks.
+/// A rigid block satisfies γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p is added to its ∂c/∂γ.
+/// This p is that of the sweep before. The sweeps end when p no longer changes: one factorisation
+/// and some sweeps.
+///
+/// The answers overwrite numbers that are not needed again: λ overwrites `best`, A λ `momentum`, p
+/// the steps of the trial impulses, the gradient by μ overwrites μ, that by the bounds the
+/// velocities and 1/R. ∂c/∂v is stored in `direction`, ∂c/∂γ in the velocities of the blocks.
 /// @cite  The implicit function theorem on A (v − v*) = Jᵀ γ(v̂ − J v).
 template <typename Number, int Stride, FrictionLaw Law>
 class LanePullBack {
@@ -46,15 +49,15 @@ class LanePullBack {
   using Blocks = LaneGradientRows<Number, Stride, Law>;
   using Rows = typename Blocks::Rows;
 
-  /// @param counts  whether boundary_count() is wanted.
+  /// @param counts  whether boundary_count() is computed.
   CAROM_DEVICE LanePullBack(State& state, bool counts) noexcept
       : state_(state), blocks_(state), counts_(counts) {}
 
-  /// Differentiates at the velocities in the cells. ∂c/∂v is in `best`, ∂c/∂γ in the steps of the
-  /// contacts' velocities.
-  /// @return  where there is a derivative.
+  /// Differentiates at the velocities in the cells. Before, ∂c/∂v is in `best`, and ∂c/∂γ in the
+  /// steps of the contacts' velocities.
+  /// @return  lanes in which the derivative exists.
   [[nodiscard]] CAROM_DEVICE Mask run() noexcept;
-  /// Blocks on boundaries of two regions.
+  /// Count of blocks on boundaries of two regions.
   [[nodiscard]] CAROM_DEVICE const Number& boundary_count() const noexcept {
     return boundary_count_;
   }
@@ -63,19 +66,19 @@ class LanePullBack {
   static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
 
-  /// Stores ∂c/∂v and ∂c/∂γ, and begins with p = 0.
+  /// Stores ∂c/∂v and ∂c/∂γ, and starts with p = 0.
   CAROM_DEVICE void keep_slopes() const noexcept;
   /// Factors the matrix of λ.
   [[nodiscard]] CAROM_DEVICE Mask factor() noexcept;
-  /// λ and s from ∂c/∂v, ∂c/∂γ and the p of rigid blocks.
+  /// Computes λ and s from ∂c/∂v, ∂c/∂γ and the p of rigid blocks.
   CAROM_DEVICE void solve() const noexcept;
-  /// Repeats that until p of the rigid blocks repeats. False in lanes where it does not.
+  /// Repeats this until p of the rigid blocks converges. False in lanes in which it does not.
   [[nodiscard]] CAROM_DEVICE Mask settle() const noexcept;
-  /// Moves p of the rigid blocks in these lanes. Returns where it has moved.
+  /// Updates p of the rigid blocks in these lanes. Returns the lanes in which it changed.
   [[nodiscard]] CAROM_DEVICE Mask move_pressed(const Mask& lanes) const noexcept;
 
-  /// λ, A λ and the gradients by μ and bounds, to the cells.
-  /// @return  where they are finite.
+  /// Writes λ, A λ and the gradients by μ and bounds to the cells.
+  /// @return  lanes in which they are finite.
   [[nodiscard]] CAROM_DEVICE Mask write_gradients() const noexcept;
 
   State& state_;
@@ -219,8 +222,8 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
   return usable & write_gradients();
 }
 
-/// Differentiates problems of a batch that have been solved: many by groups of lanes, or one in a
-/// thread of a graphics processor.
+/// Differentiates solved problems of a batch: many in groups of lanes, or one in a thread of a
+/// graphics processor.
 template <RealScalar Scalar>
 class BatchPullBack {
  public:
@@ -233,8 +236,8 @@ class BatchPullBack {
     view_.guess = {data, stride, offsets};
   }
 
-  /// Writes gradients and statuses by groups of so many lanes.
-  /// @param problems  those of one pattern one after the other.
+  /// Writes gradients and statuses in groups of LaneCount lanes.
+  /// @param problems  grouped by pattern.
   template <int LaneCount>
   void run(FrictionLaw law, const Index* problems, int count) const noexcept {
     for (int i = 0; i < count; ++i) begin(problems[i]);
@@ -253,8 +256,8 @@ class BatchPullBack {
       }
     }
   }
-  /// Writes the gradients and the status of one problem in a thread whose numbers stand between
-  /// those of others.
+  /// Writes the gradients and the status of one problem in a thread whose numbers are interleaved
+  /// with those of other threads.
   /// @param patterns  DevicePattern of all patterns.
   template <FrictionLaw Law, int Stride, typename Pattern>
   CAROM_DEVICE void run_thread(const Pattern* patterns, Index problem) const noexcept {
@@ -288,7 +291,7 @@ class BatchPullBack {
     for (int first = 0; first < count; first += Width) {
       const int used = (std::min)(Width, count - first);
       Index in_lanes[Width];
-      // Lanes without a problem of their own repeat the last one.
+      // Lanes without their own problem repeat the last one.
       for (int l = 0; l < Width; ++l) in_lanes[l] = problems[first + (std::min)(l, used - 1)];
       run_group<Law, Lanes<Scalar, Width>, Width>(island, in_lanes, used);
     }

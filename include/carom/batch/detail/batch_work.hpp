@@ -10,17 +10,17 @@
 #include "carom/contact/coulomb_law.hpp"
 
 /// @file
-/// How a batch is divided: the order of its problems, memory for those that work on it, and how
-/// many lanes a part of it gets.
+/// The division of a batch: the order of its problems, memory for the workers, and the count of
+/// lanes for each part.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The order in which the problems of a batch are solved: those of one pattern follow each other.
+/// The order in which the problems of a batch are solved: grouped by pattern.
 class BatchOrder {
  public:
-  /// Number of the problem that is solved as the i-th.
+  /// Index of the i-th solved problem.
   [[nodiscard]] Index problem(Index i) const noexcept {
     return order_.empty() ? i : order_[std::size_t(i)];
   }
@@ -38,12 +38,12 @@ class BatchOrder {
   [[nodiscard]] bool is_for(const View& view) const noexcept {
     return order_.size() == order_size(view);
   }
-  /// Entries of the order: none where all problems have one pattern.
+  /// Count of entries of the order: none if all problems have one pattern.
   template <typename View>
   [[nodiscard]] static std::size_t order_size(const View& view) noexcept {
     return view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
   }
-  /// How many of a batch's patterns its problems may have.
+  /// Count of a batch's patterns that its problems may have.
   template <typename View>
   [[nodiscard]] static int pattern_count(const View& view) noexcept {
     if (view.pattern_numbers == nullptr) return view.count > 0 && view.has_pattern(0) ? 1 : 0;
@@ -58,21 +58,23 @@ class BatchOrder {
   std::vector<Index> order_;
 };
 
-/// Memory of the workers of a batch, and the order of its problems: the base of the workspaces.
+/// Memory of the workers of a batch, and the order of its problems. It is the base of the
+/// workspaces.
 /// @tparam Queue  solves problems of a pattern in memory_size(pattern) numbers.
 template <typename View, typename Queue>
 class BatchMemory : public BatchOrder {
  public:
   using Scalar = typename Queue::Number::scalar_type;
 
-  /// Bytes that prepare() allocates; nothing is padded to the largest problem.
-  /// @param workers  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
+  /// Bytes that prepare() allocates. Problems are not padded to the largest problem.
+  /// @param workers  count of parts of the batch that are solved at the same time, ≥ 1: the count
+  ///                 of threads.
   [[nodiscard]] static std::size_t bytes(const View& view, int workers) {
     return std::size_t(workers) * aligned(worker_size(view)) * sizeof(Scalar) +
            order_size(view) * sizeof(Index) + alignment;
   }
   /// Allocates the memory and sorts the problems by their patterns.
-  /// @note  Cold: allocates beyond the largest batch so far.
+  /// @note  Cold: allocates only for a batch larger than every batch before.
   void prepare(const View& view, int workers) {
     CAROM_EXPECTS(workers >= 1);
     workers_ = workers;
@@ -80,8 +82,8 @@ class BatchMemory : public BatchOrder {
     numbers_.resize(std::size_t(workers) * worker_size_ + alignment / sizeof(Scalar));
     sort(view);
   }
-  /// Whether it has been prepared for a batch of as many problems, or for one pattern alone, whose
-  /// largest problem is no smaller.
+  /// Whether it is prepared for a batch of this count of problems, or for one pattern whose largest
+  /// problem is not smaller.
   /// @note  Real-time safe: no allocation, no exception.
   [[nodiscard]] bool is_prepared_for(const View& view) const noexcept {
     return workers_ >= 1 && worker_size(view) <= worker_size_ && is_for(view);
@@ -115,7 +117,7 @@ class BatchMemory : public BatchOrder {
   int workers_ = 0;
 };
 
-/// An executor that runs one task after the other on the thread that calls.
+/// An executor that runs one task after the other on the calling thread.
 struct RunInOrder {
   template <typename Task>
   void operator()(Index count, const Task& task) const noexcept {
@@ -123,10 +125,10 @@ struct RunInOrder {
   }
 };
 
-/// Calls visit(law, island, first, end) for every island of problems[first] to problems[end − 1],
-/// which have the same pattern; `law` is a constant of that type. Problems without a pattern are
-/// left out.
-/// @param problems  those of one pattern one after the other.
+/// Calls visit(law, island, first, end) for each island of problems[first] to problems[end − 1],
+/// which have the same pattern; `law` is a compile-time constant. Problems without a pattern are
+/// omitted.
+/// @param problems  grouped by pattern.
 template <RealScalar Scalar, typename Visit>
 void for_each_island(const BatchView<Scalar>& view, FrictionLaw law, const Index* problems,
                      int count, const Visit& visit) noexcept {
@@ -144,15 +146,15 @@ void for_each_island(const BatchView<Scalar>& view, FrictionLaw law, const Index
   }
 }
 
-/// Lanes for a few problems: those of half a register of 64 bytes, which is as fast as one lane,
-/// while a full one of 64 bytes takes 1.4 to 1.7 times as long (measured on an AMD EPYC with
-/// AVX-512).
+/// Count of lanes for a few problems: those of half a register of 64 bytes. This is as fast as one
+/// lane, while a full register of 64 bytes needs 1.4 to 1.7 times the time (measured on an AMD EPYC
+/// with AVX-512).
 template <RealScalar Scalar, int LaneCount>
 inline constexpr int few_lane_count = (std::min)(LaneCount, 32 / int(sizeof(Scalar)));
 
-/// Calls visit(lanes, first, end) for one or two parts of problems[first] to problems[end − 1];
-/// `lanes` is a constant, as many as the part is solved in: all, or fewer for the last few
-/// problems, so that they do not pay for lanes without work.
+/// Calls visit(lanes, first, end) for one or two parts of problems[first] to problems[end − 1].
+/// `lanes` is a compile-time constant, the lane count of the part: all lanes, or fewer for the last
+/// few problems, so that empty lanes cost no time.
 template <RealScalar Scalar, int LaneCount, typename Visit>
 void for_each_width(int first, int end, const Visit& visit) noexcept {
   constexpr int few = few_lane_count<Scalar, LaneCount>;

@@ -8,8 +8,8 @@
 #include "carom/core/scalar.hpp"
 
 /// @file
-/// The kernel, its launch, and what nvcc calls cuda and hipcc calls hip, under one name. For other
-/// compilers there is nothing.
+/// The kernel, its launch, and common names for the functions with the prefix cuda (nvcc) or hip
+/// (hipcc). For other compilers this header is empty.
 
 #if defined(__HIPCC__)
 #include <hip/hip_runtime.h>
@@ -34,7 +34,7 @@ using Error = CAROM_DEVICE_RUNTIME(Error_t);
 }  // namespace device
 namespace detail {
 
-/// Copies from the processor's memory to that of the device, in the order of a stream.
+/// Copies from host memory to device memory, in the order of a stream.
 struct CopyToDevice {
   device::Stream stream;
 
@@ -56,7 +56,7 @@ __global__ void run_task(const CAROM_GRID_CONSTANT Task task) {
   if (thread < task.thread_count) task.run(thread);
 }
 
-/// Launches a task of so many problems.
+/// Launches a task with a count of problems.
 /// @return  the error of the launch, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
 template <typename Task>
@@ -67,7 +67,8 @@ device::Error launch(const Task& task, Index problem_count, device::Stream strea
   return CAROM_DEVICE_RUNTIME(GetLastError)();
 }
 
-/// Threads of a kind of task that the current device runs at the same time; 0 if that is unknown.
+/// Count of threads of a type of task that the current device runs at the same time; 0 if it is
+/// unknown.
 template <typename Task>
 [[nodiscard]] int resident_threads() noexcept {
   constexpr int threads = device_block_size;
@@ -87,7 +88,7 @@ template <typename Task>
 
 }  // namespace detail
 
-/// Prepares a workspace on a stream; see its prepare(), whose parameters these are.
+/// Prepares a workspace on a stream. The parameters are those of its prepare().
 template <typename Workspace, typename View>
 [[nodiscard]] bool prepare_on(device::Stream stream, Workspace& workspace, const View& view,
                               int warps, void* memory, std::size_t size) {

@@ -16,30 +16,31 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Threads that run in step, whose numbers stand side by side in memory so that they are read
-/// together. A fact of CUDA; where threads run in step by 64, these are halves.
+/// Count of threads that run in lockstep. Their numbers are interleaved in memory, so that they are
+/// read together. The value is that of CUDA. On devices with 64 threads in lockstep, it is one half
+/// of them.
 inline constexpr int device_warp_size = 32;
 
 namespace detail {
 
-/// Tables in one piece of memory, whose addresses are those that they will have on a device. The
-/// piece is copied there as bytes.
+/// Tables in one block of memory whose addresses are already those on a device. The block is copied
+/// to the device as bytes.
 /// @note  Cold: allocates.
 class DeviceImage {
  public:
   static constexpr std::size_t alignment = 8;
-  /// @param address  of the image on the device; null where only its size is asked for.
+  /// @param address  of the image on the device; null to compute only its size.
   explicit DeviceImage(const void* address) noexcept
       : address_(reinterpret_cast<std::uintptr_t>(address)) {}
 
-  /// @return  where the items will be.
+  /// @return  the address that the items will have.
   template <typename Item>
   const Item* add(const Item* items, int count) {
     static_assert(std::is_trivially_copyable_v<Item> && alignof(Item) <= alignment);
     const std::size_t place = bytes_.size(), size = sizeof(Item) * std::size_t(count);
     bytes_.resize((place + size + alignment - 1) / alignment * alignment);
     if (count > 0) std::memcpy(bytes_.data() + place, items, size);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the place is in memory of the device.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the place is in device memory.
     return reinterpret_cast<const Item*>(address_ + place);
   }
   template <typename Item>
@@ -53,7 +54,7 @@ class DeviceImage {
   std::vector<std::byte> bytes_;
 };
 
-/// The islands of a BatchPattern in memory of a device.
+/// The islands of a BatchPattern in device memory.
 struct DevicePattern {
   const LaneMapView* islands;
   int island_count;
@@ -78,7 +79,7 @@ struct DevicePattern {
     }
     return {image.add(islands), int(islands.size())};
   }
-  /// Cells of the largest island, under either law.
+  /// Count of cells of the largest island, under both laws.
   [[nodiscard]] static int cell_count(const BatchPattern& pattern) noexcept {
     int cells = 0;
     for (const LaneMap& island : pattern.islands()) {
@@ -91,22 +92,22 @@ struct DevicePattern {
 /// The memory of the threads of a kernel, and the order of the problems of a batch.
 template <RealScalar Scalar>
 struct DeviceThreads {
-  const Index* order = nullptr;  ///< problems sorted by pattern; null: they have one
+  const Index* order = nullptr;  ///< problems sorted by pattern; null: all have one pattern
   Scalar* memory = nullptr;
-  Index cell_count = 0;    ///< numbers of a thread
-  Index thread_count = 0;  ///< whole warps
+  Index cell_count = 0;    ///< count of numbers of a thread
+  Index thread_count = 0;  ///< a multiple of the warp size
 
-  /// The problem that is solved as the i-th; those of one pattern follow each other.
+  /// The i-th solved problem; problems are grouped by pattern.
   [[nodiscard]] CAROM_DEVICE Index problem(Index i) const noexcept {
     return order != nullptr ? order[i] : i;
   }
-  /// The first number of a thread, as functions of the namespace device want it.
+  /// The first number of a thread, as an argument for the functions of the namespace device.
   [[nodiscard]] CAROM_DEVICE Scalar* memory_of(Index thread) const noexcept {
     const Index lane = thread % device_warp_size;
     return memory + (thread - lane) * cell_count + lane;
   }
-  /// Calls visit(its memory, problem) for the problems of a thread: that of its number, and every
-  /// thread_count-th after.
+  /// Calls visit(its memory, problem) for the problems of a thread: the problem with its index, and
+  /// then every thread_count-th problem.
   template <typename Visit>
   CAROM_DEVICE void for_each_problem(Index thread, Index problem_count,
                                      const Visit& visit) const noexcept {
@@ -116,22 +117,22 @@ struct DeviceThreads {
   }
 };
 
-/// Memory of a device for a batch, the base of the workspaces: the cells of all warps, and behind
-/// them the patterns, the order of the problems and their pattern numbers. The caller allocates and
-/// frees it.
-/// @tparam Pattern  of a batch as a device reads it: DevicePattern, or another with its functions.
+/// Device memory for a batch, the base of the workspaces: the cells of all warps, then the
+/// patterns, the order of the problems and their pattern numbers. The caller allocates and frees
+/// the memory.
+/// @tparam Pattern  the pattern type on the device: DevicePattern, or another with its functions.
 template <RealScalar Scalar, typename View, typename Pattern>
 class DeviceMemory : BatchOrder {
  public:
-  /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
-  /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
-  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
-  ///               to do.
+  /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order if there are
+  /// several patterns. Only the cells of a warp are padded to the largest problem.
+  /// @param warps  count of warps that solve problems at the same time, ≥ 1; more than
+  ///               problems / 32 have no work.
   [[nodiscard]] static std::size_t bytes(const View& view, int warps) {
     const std::vector<Index> order(order_size(view));
     return cell_bytes(view, warps) + make_tables(view, order, nullptr).image.bytes().size();
   }
-  /// Numbers of a warp, those of its threads side by side.
+  /// Count of numbers of a warp; those of its threads are interleaved.
   [[nodiscard]] static std::size_t numbers_of_warp(const View& view) {
     int cells = 0;
     const int patterns = pattern_count(view);
@@ -141,22 +142,22 @@ class DeviceMemory : BatchOrder {
     return std::size_t(cells) * device_warp_size;
   }
 
-  /// Sorts the problems by their patterns and copies what the device needs to know.
-  /// @param view    `patterns` and `pattern_numbers` are in the processor's memory, numbers and
-  ///                offsets in the device's.
-  /// @param memory  of the device, aligned to 16 bytes as that of cudaMalloc() is.
-  /// @param size    of it [bytes].
-  /// @param copy    copy(to, from, bytes) copies to the device and returns whether it did. `from`
-  ///                lasts until the next call.
-  /// @return  false if the memory is smaller than bytes(), and nothing has been copied, or if
-  ///          copy() returned it.
+  /// Sorts the problems by their patterns and copies the data to the device.
+  /// @param view    `patterns` and `pattern_numbers` are in host memory, numbers and offsets in
+  ///                device memory.
+  /// @param memory  of the device, aligned to 16 bytes as that of cudaMalloc().
+  /// @param size    of the memory [bytes].
+  /// @param copy    copy(to, from, bytes) copies to the device and returns whether it succeeded.
+  ///                `from` is valid until the next call.
+  /// @return  false if the memory is smaller than bytes() (then nothing is copied), or if copy()
+  ///          returned false.
   /// @note  Cold: allocates.
   template <typename Copy>
   [[nodiscard]] bool prepare(const View& view, int warps, void* memory, std::size_t size,
                              Copy&& copy);
 
  protected:
-  /// The view of a batch as a kernel takes it.
+  /// The view of a batch as an argument of a kernel.
   [[nodiscard]] View on_device(View view) const noexcept {
     view.patterns = nullptr;
     view.pattern_count = pattern_count_;
@@ -168,7 +169,7 @@ class DeviceMemory : BatchOrder {
   const Pattern* patterns_ = nullptr;  ///< on the device
 
  private:
-  /// What is copied to the device, and where it is there.
+  /// The tables to be copied to the device, and their addresses there.
   struct Tables {
     DeviceImage image;
     const Pattern* patterns;

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The rows of a block in every lane: its set, weights and a trial impulse.
+/// The rows of a block in each lane: its set, weights and a trial impulse.
 template <typename Number>
 struct LaneRowsTrial {
   int rows;
@@ -25,7 +25,7 @@ struct LaneRowsTrial {
   }
 };
 
-/// A small square matrix in every lane.
+/// A small square matrix in each lane.
 template <typename Number>
 struct LaneBlockMatrix {
   Number entry[6][6];
@@ -37,15 +37,16 @@ struct LaneBlockMatrix {
   }
 };
 
-/// A cone in every lane whose groups of rows are each bounded by a multiple of the normal, under
-/// the convex law: the same point as project() of a SharedNormalCone.
+/// A cone in each lane whose groups of rows are each bounded by a multiple of the normal, under the
+/// convex law. The point is that of project() for a SharedNormalCone.
 template <typename Number>
 class LaneRoundCone {
  public:
   using Mask = typename Number::Mask;
 
-  /// The condition on γₙ is a sum of hinges, decreasing and convex: Newton's method from the side
-  /// where all groups slide rises to its root, past one hinge at least with every step.
+  /// The condition on γₙ is a sum of hinge functions, decreasing and convex. Newton's method from
+  /// the side on which all groups slide increases to its root and passes at least one hinge in each
+  /// step.
   CAROM_DEVICE explicit LaneRoundCone(const LaneRowsTrial<Number>& rows) noexcept : rows_(rows) {
     const Number zero(0);
     const int n = rows.shape.normal;
@@ -66,7 +67,7 @@ class LaneRoundCone {
         slides_[b] = slides_[b] & (norm_[b] > mu_of(b) * normal_);
       }
     }
-    // The apex is a point of the cone where nothing pulls it further.
+    // The apex is the result if the normal force there is not positive.
     Mask pulled = everywhere<Number>(false);
     for (int b = 0; b < rows.shape.group_count; ++b) pulled = pulled | slides_[b];
     open_ = (normal_ < zero) | ((normal_ <= zero) & pulled);
@@ -86,7 +87,7 @@ class LaneRoundCone {
   CAROM_DEVICE void write_curvature(LaneBlockMatrix<Number>& g) const noexcept {
     const Number zero(0), one(1);
     const int n = rows_.shape.normal;
-    Number along[6];  // ∂γₙ/∂z times the resistance
+    Number along[6];  // ∂γₙ/∂z multiplied by the resistance
     along[n] = one;
     g.clear(rows_.rows);
     for (int b = 0; b < rows_.shape.group_count; ++b) {
@@ -133,7 +134,7 @@ class LaneRoundCone {
   Mask slides_[3], open_;
 };
 
-/// An ellipsoidal cone in every lane under the convex law: the same point as project() of an
+/// An ellipsoidal cone in each lane under the convex law. The point is that of project() for an
 /// EllipsoidalCone, in the notation of EllipsoidSection.
 template <typename Number>
 class LaneEllipsoid {
@@ -255,7 +256,7 @@ CAROM_DEVICE void LaneEllipsoid<Number>::find_multiplier(const Number& drive) no
   open_ = open_ | ((!inside_) & (!small_drive) & (!pressed) & (z <= zero));
 }
 
-/// The same Newton steps as those of EllipsoidSection, in each lane until it has its root.
+/// The Newton steps of EllipsoidSection, in each lane until it has its root.
 template <typename Number>
 CAROM_DEVICE Number LaneEllipsoid<Number>::find_root(const Number (&fixed)[6],
                                                      const Number (&growing)[6],
@@ -291,15 +292,15 @@ CAROM_DEVICE Number LaneEllipsoid<Number>::find_root(const Number (&fixed)[6],
   return z;
 }
 
-/// The point of the ball ‖(γ_i/μ_i)‖ ≤ γₙ that is nearest by R to a trial impulse, in every lane:
-/// the same as WeightedBall. Rows without friction get zero.
+/// The point of the ball ‖(γ_i/μ_i)‖ ≤ γₙ that is nearest to a trial impulse in the metric R, in
+/// each lane: the same as WeightedBall. Rows without friction become zero.
 template <typename Number>
 class LaneBall {
  public:
   using Scalar = typename Number::scalar_type;
   using Mask = typename Number::Mask;
 
-  /// @param radius  γₙ > 0 in the lanes wanted.
+  /// @param radius  γₙ > 0 in the selected lanes.
   CAROM_DEVICE LaneBall(const LaneRowsTrial<Number>& rows, const Number& radius,
                         const Mask& lanes) noexcept
       : rows_(rows) {
@@ -314,7 +315,7 @@ class LaneBall {
     inside = sqrt(squared) <= radius;
     multiplier = zero;
     Mask searching = lanes & (!inside);
-    constexpr int most = 60, roundings = 4;  // as those of WeightedBall
+    constexpr int most = 60, roundings = 4;  // the values of WeightedBall
     for (int k = 0; k < most && any(searching); ++k) {
       Number length = zero, slope = zero;
       for_each_tangent([&](int i) {
@@ -345,7 +346,7 @@ class LaneBall {
   const LaneRowsTrial<Number>& rows_;
 };
 
-/// γ of the convex law: the nearest point of the set in the weights.
+/// γ of the convex law: the nearest point of the set in the metric of the weights.
 template <typename Number>
 CAROM_DEVICE_CALL void write_convex_impulse(const LaneRowsTrial<Number>& rows,
                                             Number (&impulse)[6]) noexcept {
@@ -451,7 +452,7 @@ CAROM_DEVICE_CALL void write_coulomb_slope(const LaneRowsTrial<Number>& rows,
   }
 }
 
-/// De Saxcé's lift Σ μ_b ‖u_b‖ of the rows' velocities.
+/// De Saxcé's term Σ μ_b ‖u_b‖ of the velocities of the rows.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE_CALL Number lift_of_lanes(const LaneRowsTrial<Number>& rows,
                                                      const Number (&velocity)[6]) noexcept {

@@ -8,7 +8,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The set, weights and, moved by the set's shift, the trial impulse last written of a block.
+/// The set and weights of a block, and its last trial impulse, moved by the set's shift.
 template <typename Cells>
 [[nodiscard]] CAROM_DEVICE auto trial_of(const LaneBlockCells<Cells>& block) noexcept {
   using Number = typename LaneBlockCells<Cells>::Number;
@@ -29,7 +29,7 @@ template <typename Cells>
   return at;
 }
 
-/// The blocks of an island that are no friction contacts, at the iterates of the lanes. A view of
+/// The blocks of an island that are not friction contacts, at the iterates of the lanes. A view of
 /// the cells.
 template <typename Number, int Stride>
 class LaneBlocks {
@@ -46,21 +46,22 @@ class LaneBlocks {
   CAROM_DEVICE void for_each(const Visit& visit) const noexcept {
     for (int b = 0; b < layout_.block_count; ++b) visit(Block::of_block(layout_, cells_, b));
   }
-  /// Writes what the data alone determine.
+  /// Writes the numbers that depend only on the data.
   CAROM_DEVICE void begin() const noexcept;
   /// Writes J v, the trial impulses and the impulses of all blocks, and adds Jᵀγ to `pushed`.
-  /// @param coulomb  lanes under Coulomb's law; in the others v̂ₙ is lowered by the lift.
+  /// @param coulomb  lanes under Coulomb's law; in the others v̂ₙ is reduced by De Saxcé's term.
   CAROM_DEVICE_CALL void evaluate(const Cells& velocity, const Cells& pushed,
                                   const Mask& coulomb) const noexcept;
   /// Σ γ·R (2 y − γ), twice the blocks' share of the cost, under the convex law with the velocities
-  /// given by velocity(block, u). Σ R γ² of a cone that is not shifted.
+  /// of velocity(block, u). For a cone without a shift it is Σ R γ².
   template <typename Velocity>
   [[nodiscard]] CAROM_DEVICE Number stored(const Velocity& velocity) const noexcept;
-  /// The same at the iterate last evaluated.
+  /// The same at the last evaluated iterate.
   [[nodiscard]] CAROM_DEVICE Number stored() const noexcept;
-  /// Writes what a direction changes in velocities and trial impulses.
+  /// Writes the changes of velocities and trial impulses along a direction.
   CAROM_DEVICE void write_steps(const Cells& direction) const noexcept;
-  /// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
+  /// Σ Δγ·J d for a step length, where Δγ is the change of the impulses since the start of the
+  /// step.
   [[nodiscard]] CAROM_DEVICE_CALL Number work_at(const Number& step) const noexcept;
 
  private:

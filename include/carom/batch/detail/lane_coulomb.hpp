@@ -14,14 +14,14 @@ namespace detail {
 
 /// The progress of the lanes of LaneCoulomb. It consists of numbers only, so that a lane can be
 /// stored and continued later.
-/// @tparam ConvexProgress  that of the convex problem under way.
+/// @tparam ConvexProgress  that of the active convex problem.
 template <typename Number, typename ConvexProgress>
 struct LaneCoulombCourse {
   Number on_law;              ///< 1: Newton's method on the law; 0: a convex problem
-  Number lifts, since_trial;  ///< convex problems solved, in all and of a period
+  Number lifts, since_trial;  ///< convex problems solved: total, and in the current period
   Number reach, tolerance;    ///< as in CoulombNewton
-  Number share;               ///< of the way to the next lift
-  Number last, least;         ///< the last ‖F‖; the least one, of the iterate `kept`
+  Number share;               ///< share of the way to the next De Saxcé term
+  Number last, least;  ///< the last ‖F‖; the least ‖F‖, which is that of the iterate `kept`
   Number law_least, law_stalls, convex_status;
   ConvexProgress convex;
 
@@ -40,14 +40,17 @@ struct LaneCoulombCourse {
   }
 };
 
-/// CoulombNewton's method in every lane: F(v) = A (v − v*) − Jᵀγ(J v) = 0 under Coulomb's law.
+/// Coulomb's law in each lane by the method of CoulombNewton: F(v) = A (v − v*) − Jᵀγ(J v) = 0.
 ///
-/// Far from its solution a lane solves convex problems by LaneNewton, each with v̂ₙ lowered by De
-/// Saxcé's lift of the problem before. Near the solution it does steps of Newton's method on F
-/// itself. Each lane chooses between the two by itself.
+/// The steps of each lane, independent of the other lanes: (1) Far from the solution, solve a
+/// convex problem by LaneNewton with v̂ₙ reduced by De Saxcé's term of the problem before. (2) Near
+/// the solution, compute a Newton step on F; accept the largest share of the step for which ‖F‖
+/// decreases sufficiently. (3) If Newton's method fails, continue with convex problems from its
+/// best iterate.
 ///
-/// A lane ends as converged where ‖F‖_{A⁻¹} ≤ tolerance · scale, as no_progress after lift_limit
-/// convex problems, or at the iteration limit. Its answer is then the iterate with the least ‖F‖.
+/// A lane ends as converged if ‖F‖_{A⁻¹} ≤ tolerance · scale, as no_progress after lift_limit
+/// convex problems, or at the iteration limit. In the last two cases its answer is the iterate with
+/// the least ‖F‖.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <typename Number, int Stride>
 class LaneCoulomb {
@@ -64,7 +67,7 @@ class LaneCoulomb {
   CAROM_DEVICE LaneCoulomb(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits), convex_(state, limits) {}
 
-  /// As those of LaneNewton.
+  /// As in LaneNewton.
   CAROM_DEVICE_CALL void begin(const Mask& valid) noexcept;
   CAROM_DEVICE_CALL void step() noexcept;
   [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= number(0); }
@@ -74,7 +77,7 @@ class LaneCoulomb {
     return convex_.iterations();
   }
 
-  /// Goes on with lanes that have ended, whose data have changed, at their iterates and lifts.
+  /// Restarts ended lanes whose data have changed, at their iterates and De Saxcé terms.
   CAROM_DEVICE void begin_again(const Mask& lanes) noexcept;
   using Progress = LaneCoulombCourse<Number, typename ConvexNewton::Progress>;
   [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept;
@@ -95,7 +98,7 @@ class LaneCoulomb {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     return state_.meets(Number(limits_.tolerance));
   }
-  /// Lanes that have ended are evaluated by Coulomb's law, too.
+  /// Lanes that have ended are also evaluated under Coulomb's law.
   CAROM_DEVICE void evaluate(const Mask& on_law) noexcept {
     state_.set_law(on_law | ended());
     state_.evaluate();
@@ -170,8 +173,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_again(const Mask& lanes) no
   choose_way(lanes & running());
 }
 
-/// Newton's method on the law where the lane is near its solution, or now and then; else the next
-/// convex problem. The iterates have been evaluated under the law.
+/// Selects Newton's method on the law if the lane is near its solution, and from time to time;
+/// otherwise the next convex problem. The iterates are evaluated under the law before.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::choose_way(const Mask& lanes) noexcept {
   const Mask near_enough = state_.residual <= course_.reach * state_.scale();
@@ -196,7 +199,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_convex(const Mask& lanes) n
   convex_.start(lanes, larger(course_.tolerance, Number(limits_.tolerance) / divisor), first);
 }
 
-/// Measures the iterates of lanes whose convex problem has ended by Coulomb's law.
+/// Evaluates the iterates of lanes whose convex problem has ended under Coulomb's law.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::end_convex(const Mask& lanes) noexcept {
   convex_.finish(lanes);
@@ -235,8 +238,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::move(const Mask& lanes,
   evaluate(on_law());
 }
 
-/// Moves by the first share of the direction with which ‖F‖ falls enough, or, where there is none,
-/// by the share with the least ‖F‖.
+/// Moves by the largest tried share of the direction for which ‖F‖ decreases sufficiently. If there
+/// is none, by the share with the least ‖F‖.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::search(const Mask& lanes) noexcept {
   const Number before = state_.residual, one = number(1);

@@ -11,7 +11,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Calls visit(where its numbers are in a problem, its cells) for all blocks of an island.
+/// Calls visit(place of its numbers in a problem, its cells) for all blocks of an island.
 template <typename Cells, typename Visit>
 CAROM_DEVICE void for_each_block(const LaneMapView& map, const LaneLayout& layout,
                                  const Cells& cells, const Visit& visit) noexcept {
@@ -24,8 +24,8 @@ CAROM_DEVICE void for_each_block(const LaneMapView& map, const LaneLayout& layou
   }
 }
 
-/// Numbers between the arrays of a batch and the cells of a lane solver, an island of a problem in
-/// each lane.
+/// Copies numbers between the arrays of a batch and the cells of a lane solver. Each lane has an
+/// island of one problem.
 /// @tparam Number  Lanes<Scalar, Count>
 /// @tparam Stride  of the cells
 template <typename Number, int Stride = Number::count>
@@ -40,8 +40,8 @@ class LaneExchange {
       : map_(map), layout_(layout), cells_(cells) {}
 
   /// Reads the numbers of problems.
-  /// @param problems  as many as there are lanes
-  /// @return  where they obey the pattern's zeros and are in the range of the law.
+  /// @param problems  one for each lane
+  /// @return  lanes whose numbers satisfy the pattern's zeros and are in the range of the law.
   [[nodiscard]] CAROM_DEVICE typename Number::Mask read(
       const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept;
   /// Writes the answer of one lane.
@@ -58,7 +58,7 @@ class LaneExchange {
                                 const Index (&problems)[lanes], Sources& sources) noexcept {
     for (int l = 0; l < lanes; ++l) sources[l] = array.of(problems[l]);
   }
-  /// One number of each lane.
+  /// One number for each lane.
   [[nodiscard]] CAROM_DEVICE static Number gather(const Sources& sources, int from) noexcept {
     return Number::gather(sources, from);
   }
@@ -88,7 +88,7 @@ CAROM_DEVICE void LaneExchange<Number, Stride>::read_bodies(
   Sources mass, free, guess;
   find(view.mass, problems, mass);
   find(view.free_velocity, problems, free);
-  // Bodies that nothing touches have their answer.
+  // Bodies without contacts are already solved.
   const bool guessed = view.guess.data != nullptr && map_.is_touched();
   find(guessed ? view.guess : view.free_velocity, problems, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
@@ -176,7 +176,7 @@ CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_set(
     const Number high = cone ? low : gather(bounds, numbers.bounds + block.rows + r);
     lower.set(r, low);
     upper.set(r, high);
-    // A shift is finite; bounds may be infinite, but not so that nothing is between them.
+    // A shift must be finite. Bounds may be infinite, but the interval must not be empty.
     valid = valid &
             (cone ? abs(low) <= largest : (low <= high) & (low <= largest) & (high >= -largest));
   }
@@ -211,7 +211,7 @@ CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_blocks(
     }
     for (int i = 0; !block.shape.ellipsoidal && i < block.shape.group_count; ++i) {
       const auto& [first, size] = block.shape.groups[i];
-      if (size < 2) continue;  // rows that are bounded together have the same weight
+      if (size < 2) continue;  // rows that are bounded together have equal weights
       valid = valid & (weight[first] <= weight[first + 1]) & (weight[first + 1] <= weight[first]);
     }
     cells_.from(layout_.blocks_at + block.lift_at()).set(0, Number(0));
@@ -250,7 +250,7 @@ CAROM_DEVICE void LaneExchange<Number, Stride>::write(const BatchAnswers<Scalar>
   });
 }
 
-/// Slopes and gradients between the arrays of a batch and the cells of LanePullBack.
+/// Copies gradients between the arrays of a batch and the cells of LanePullBack.
 /// @tparam Stride  of the cells
 template <typename Number, int Stride = Number::count>
 class LaneGradientExchange {
@@ -283,7 +283,7 @@ class LaneGradientExchange {
       read(gradients_.by_impulse, block.velocity_step, numbers.row, numbers.rows);
     });
   }
-  /// Reads the impulses of rigid blocks, about which these are differentiated.
+  /// Reads the impulses of rigid blocks, at which the derivative is computed.
   CAROM_DEVICE void read_impulses(const BatchArray<Scalar>& impulse,
                                   const Index (&problems)[lanes]) const noexcept {
     for_each_block(map_, layout_, cells_, [&](const LaneContact& numbers, const Block& block) {
@@ -293,7 +293,7 @@ class LaneGradientExchange {
       }
     });
   }
-  /// Writes the gradients of one lane, and adds its blocks on boundaries.
+  /// Writes the gradients of one lane, and adds its count of blocks on boundaries.
   CAROM_DEVICE void write(Index problem, int lane, int on_boundaries) const noexcept {
     if (gradients_.boundary_counts != nullptr) {
       gradients_.boundary_counts[problem] += on_boundaries;
@@ -362,8 +362,8 @@ CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_bodies(
   }
 }
 
-/// ∂c/∂v̂ = p, ∂c/∂R = −γ p, which is what v̂ − R γ changes by, and those by μ and bounds. R of a
-/// rigid block changes nothing.
+/// ∂c/∂v̂ = p, ∂c/∂R = −γ p (because R acts through v̂ − R γ), and the gradients by μ and bounds. R
+/// of a rigid block has no influence.
 template <typename Number, int Stride>
 template <typename Read>
 CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_law(Index problem,

@@ -9,7 +9,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Writes what the μ and R of a contact determine, in the order of LaneLayout: 1/Rₜ, 1/Rₙ,
+/// Writes the numbers that depend on μ and R of a contact, in the order of LaneLayout: 1/Rₜ, 1/Rₙ,
 /// 1/(Rₙ + μ² Rₜ), (μ Rₜ/Rₙ)².
 template <typename Cells, typename Number>
 CAROM_DEVICE void write_weights_of_lanes(const Number& mu, const Number& tangent,
@@ -22,7 +22,7 @@ CAROM_DEVICE void write_weights_of_lanes(const Number& mu, const Number& tangent
   to.set(3, slope * slope);
 }
 
-/// A friction contact in every lane: cone, weights and trial impulse.
+/// A friction contact in each lane: cone, weights and trial impulse.
 template <typename Number>
 struct LaneTrial {
   Number mu, tangent, normal;              ///< μ, Rₜ, Rₙ
@@ -33,7 +33,8 @@ struct LaneTrial {
 
   /// ‖yₜ‖²
   [[nodiscard]] CAROM_DEVICE Number tangent_squared() const noexcept { return y1 * y1 + y2 * y2; }
-  /// Where the convex law has no impulse: y is in the cone's polar, Rₙ yₙ ≤ −μ Rₜ ‖yₜ‖.
+  /// Lanes in which the impulse of the convex law is zero: y is in the polar cone, Rₙ yₙ ≤ −μ Rₜ
+  /// ‖yₜ‖.
   [[nodiscard]] CAROM_DEVICE typename Number::Mask is_open(const Number& squared) const noexcept {
     return (yn <= Number(0)) & (opening * squared <= yn * yn);
   }
@@ -44,8 +45,8 @@ struct LaneImpulse {
   Number t1, t2, n;
 };
 
-/// γ = P(y) of the convex law, the nearest point of the cone in the weights. Roots and quotients
-/// are left out where no lane needs them: most contacts of a robot are open in all.
+/// γ = P(y) of the convex law, the nearest point of the cone in the metric of the weights. Roots
+/// and quotients are omitted if no lane needs them: most contacts of a robot are open in all lanes.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneImpulse<Number> project_lanes(const LaneTrial<Number>& k) noexcept {
   const Number zero(0), squared = k.tangent_squared();
@@ -62,8 +63,8 @@ template <typename Number>
   return {of(k.y1, share * k.y1), of(k.y2, share * k.y2), of(k.yn, normal)};
 }
 
-/// γ of Coulomb's law: the normal is max(yₙ, 0), friction goes to the nearest point of the
-/// disc that this normal allows.
+/// γ of Coulomb's law: the normal is max(yₙ, 0); friction is the nearest point of the disc for this
+/// normal.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneImpulse<Number> coulomb_lanes(const LaneTrial<Number>& k) noexcept {
   const Number zero(0);
@@ -81,7 +82,7 @@ struct LaneCurvature {
   Number xx, xy, yy, xz, yz, zz;
 };
 
-/// The same as write_dual_curvature(): with the direction of friction ẑ as an unknown of its own.
+/// The same as write_dual_curvature(): the direction of friction ẑ is a separate unknown.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneCurvature<Number> curvature_of_lanes(const LaneTrial<Number>& k,
                                                                     const Number& z1,
@@ -109,7 +110,7 @@ template <typename Number>
           of(k.inverse_normal, along)};
 }
 
-/// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal has (0, 0, 1/Rₙ).
+/// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal is (0, 0, 1/Rₙ).
 template <typename Number>
 struct LaneSlope {
   Number xx, xy, yy, xz, yz, zz;

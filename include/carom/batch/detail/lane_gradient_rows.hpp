@@ -9,8 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The rows of every block in the transposed derivative, in every lane: slopes by impulses, and the
-/// gradients by what the law of a block holds. A view of the cells.
+/// The rows of each block in the transposed derivative, in each lane: gradients by impulses, and
+/// the gradients by the data of a block's law. A view of the cells.
 template <typename Number, int Stride, FrictionLaw Law>
 class LaneGradientRows {
  public:
@@ -25,7 +25,7 @@ class LaneGradientRows {
   struct Rows {
     LaneBlockCells<Cells> block;
     LaneRowsTrial<Number> at;
-    Cells given, slope, pressed;  ///< ∂c/∂γ; s, of which that is a part; p
+    Cells given, slope, pressed;  ///< ∂c/∂γ; s, which contains it; p
 
     CAROM_DEVICE explicit Rows(const LaneBlockCells<Cells>& of) noexcept
         : block(of),
@@ -34,7 +34,7 @@ class LaneGradientRows {
           slope(of.velocity_step),
           pressed(of.trial_step) {}
   };
-  /// Calls visit(rows) for every block.
+  /// Calls visit(rows) for each block.
   template <typename Visit>
   CAROM_DEVICE void for_each(const Visit& visit) const noexcept {
     state_.for_each_block([&](const LaneBlockCells<Cells>& block) { visit(Rows(block)); });
@@ -93,7 +93,7 @@ CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::find_pressed(
 }
 
 /// Gradients by the μ of a cone. In units of μ the set does not depend on μ, under both laws: with
-/// γ_i = μ_i x_i, a change of μ_i is one of (v̂ − J v)_i and R_i.
+/// γ_i = μ_i x_i, a change of μ_i acts as a change of (v̂ − J v)_i and R_i.
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::write_friction(
     const Rows& rows, Number (&by_friction)[3]) const noexcept {
@@ -123,7 +123,7 @@ CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::write_friction(
       const Number own = rows.at.mu_of(r), t = slip[r] * inverse;
       const Number s = rows.slope[r], p = rows.pressed[r];
       const Number scaled = (s * impulse[r] + p * (slip[r] - weight[r] * impulse[r])) / own;
-      // Towards μ > 0, where nothing resists sliding.
+      // In the direction μ > 0, where no friction opposes sliding.
       Number begins = s * (impulse[shape.normal] * t);
       if (!is_coulomb) begins += rows.pressed[shape.normal] * (slip[r] * t);
       begins = select(largest > number(0), number(0), begins);
@@ -153,14 +153,14 @@ CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::write_bounds(
   }
 }
 
-/// Finds the blocks that are on a boundary of two regions, in every lane, by the rule of
+/// Counts the blocks on a boundary of two regions, in each lane, by the criterion of
 /// CoulombDerivative and its default tolerance. A view of the cells.
 ///
-/// Notation: u = J v − v̂ + R γ, R = 0 for rigid blocks; w the mean of J A⁻¹ Jᵀ + R over the rows;
-/// y = γ − u/w the trial impulse, whose distance from the next region times w is compared with a
-/// share of ‖|J| (|v| + |v*|)‖ + ‖v̂‖ + w ‖γ‖. Under the convex law uₙ is lowered by De Saxcé's
-/// lift.
-/// @pre  the iterate has been evaluated; the scratch vector is free.
+/// Notation: u = J v − v̂ + R γ, R = 0 for rigid blocks; w is the mean of J A⁻¹ Jᵀ + R over the
+/// rows; y = γ − u/w is the trial impulse. Its distance from the next region multiplied by w is
+/// compared with a share of ‖|J| (|v| + |v*|)‖ + ‖v̂‖ + w ‖γ‖. Under the convex law uₙ is reduced
+/// by De Saxcé's term.
+/// @pre  the iterate is evaluated; the scratch vector is free.
 template <typename Number, int Stride, FrictionLaw Law>
 class LaneBoundaries {
  public:
@@ -172,7 +172,7 @@ class LaneBoundaries {
 
   CAROM_DEVICE explicit LaneBoundaries(const State& state) noexcept : state_(state) {}
 
-  /// How many there are.
+  /// The count of such blocks.
   [[nodiscard]] CAROM_DEVICE_CALL Number count() const noexcept {
     Number sum(0);
     LaneGradientRows<Number, Stride, Law>(state_).for_each(
@@ -203,8 +203,8 @@ class LaneBoundaries {
   [[nodiscard]] CAROM_DEVICE Number speed(const LaneSide& side, int rows) const noexcept;
   [[nodiscard]] CAROM_DEVICE static Mask is_near_bound(const Block& block) noexcept;
   [[nodiscard]] CAROM_DEVICE static Mask is_near_cone(Block& block, bool is_contact) noexcept;
-  /// Where the rows from `first` to the one before `end` that one bound holds are about to slide or
-  /// to stick.
+  /// Lanes in which the rows from `first` to before `end`, which have one bound, are about to slide
+  /// or to stick.
   [[nodiscard]] CAROM_DEVICE static Mask is_near_disc(const Block& block, int first, int end,
                                                       const Number& normal,
                                                       bool is_contact) noexcept;
@@ -272,7 +272,7 @@ CAROM_DEVICE auto LaneBoundaries<Number, Stride, Law>::is_near_disc(const Block&
     if (r != block.at.shape.normal) largest = larger(block.at.mu_of(r), largest);
   }
   const Mask held = largest > zero;
-  // Without friction the disc is a point, and a contact slips where it has a speed.
+  // Without friction the disc is a point, and a contact slips if its velocity is not zero.
   const Number size = select(held, largest, one);
   for (int r = first; r < end; ++r) {
     if (r == block.at.shape.normal) continue;

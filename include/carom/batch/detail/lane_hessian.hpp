@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Adds Jᵀ G J of blocks that are no friction contacts to matrices in the rows of an island.
+/// Adds Jᵀ G J of blocks that are not friction contacts to matrices in the rows of an island.
 template <typename Number, int Stride>
 class LaneBlockProducts {
  public:
@@ -22,7 +22,7 @@ class LaneBlockProducts {
   CAROM_DEVICE explicit LaneBlockProducts(const State& state) noexcept : state_(state) {}
 
   /// Adds the curvatures of the convex law to the lower half of a matrix.
-  /// @param lanes  wanted; the others get any numbers.
+  /// @param lanes  the selected lanes; the numbers of the others are arbitrary.
   CAROM_DEVICE_CALL void add_curvatures(const Mask& lanes, const Cells& lower) const noexcept {
     LaneBlockMatrix<Number> g;
     state_.blocks().for_each([&](const Block& block) {
@@ -30,7 +30,7 @@ class LaneBlockProducts {
       if (is_needed(block, g, lanes)) add(block, g, lower, nullptr);
     });
   }
-  /// Adds the slopes of Coulomb's law to both halves.
+  /// Adds the derivatives of Coulomb's law to both halves.
   CAROM_DEVICE_CALL void add_slopes(const Mask& lanes,
                                     const LaneHalves<Cells>& halves) const noexcept {
     LaneBlockMatrix<Number> g;
@@ -41,7 +41,7 @@ class LaneBlockProducts {
   }
 
  private:
-  /// Whether the block adds to the matrix in one of the lanes: its diagonal is zero elsewhere.
+  /// Whether the block adds to the matrix in one of the lanes: in the others its diagonal is zero.
   [[nodiscard]] CAROM_DEVICE bool is_needed(const Block& block, const LaneBlockMatrix<Number>& g,
                                             const Mask& lanes) const noexcept {
     Mask yields = everywhere<Number>(false);
@@ -99,7 +99,7 @@ CAROM_DEVICE void LaneBlockProducts<Number, Stride>::add(int m, const LaneSide& 
   }
 }
 
-/// Writes A into the cells of a matrix in the rows of an island: its lower half, or its upper one
+/// Writes A to the cells of a matrix in the rows of an island: its lower half, or its upper half
 /// transposed.
 template <typename Number, int Stride>
 CAROM_DEVICE void write_mass(const LaneState<Number, Stride>& state,
@@ -127,9 +127,9 @@ class LaneHessian {
 
   CAROM_DEVICE explicit LaneHessian(const State& state) noexcept : state_(state) {}
 
-  /// Writes H + raise I into the cells of the matrix.
-  /// @param lanes  whose H is wanted.
-  /// @return  the largest entry on the diagonal of H, or 1; NaN where one is.
+  /// Writes H + raise I to the cells of the matrix.
+  /// @param lanes  the lanes for which H is needed.
+  /// @return  the largest diagonal entry of H, or 1; NaN if an entry is NaN.
   CAROM_DEVICE_CALL Number fill(const Number& raise, const Mask& lanes) const noexcept;
 
  private:
@@ -142,7 +142,7 @@ class LaneHessian {
 
 // --- implementation ---
 
-/// Adds the products of columns of two sides, those of the rows on the left.
+/// Adds the products of columns of two sides.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneHessian<Number, Stride>::add_products(const LaneSide& rows,
                                                             const LaneSide& columns,
@@ -236,14 +236,14 @@ class LaneJacobian {
   CAROM_DEVICE explicit LaneJacobian(const State& state) noexcept : state_(state) {}
 
   /// Writes the direction −(A + Jᵀ G J)⁻¹ F of Newton's method, law_direction.
-  /// @param lanes  whose direction is wanted.
-  /// @return  where there is one.
+  /// @param lanes  the lanes for which the direction is needed.
+  /// @return  the lanes in which it exists.
   [[nodiscard]] CAROM_DEVICE_CALL Mask find_direction(const Mask& lanes) const noexcept;
   /// The cells of the matrix, and the matrix or its factors in them.
   [[nodiscard]] CAROM_DEVICE LaneHalves<Cells> halves() const noexcept {
     return {state_.cells(state_.layout().matrix_at), state_.cells(state_.layout().upper_at)};
   }
-  /// Writes the matrix into its cells.
+  /// Writes the matrix to its cells.
   CAROM_DEVICE_CALL void fill(const Mask& lanes) const noexcept;
 
  private:

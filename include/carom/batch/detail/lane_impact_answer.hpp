@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Writes the answer of the problem of one lane. Its cells are overwritten.
+/// Writes the answer of the problem in one lane. Its cells are overwritten.
 /// @tparam Cells  of one lane.
 template <typename Cells>
 class LaneImpactAnswer {
@@ -35,8 +35,8 @@ class LaneImpactAnswer {
     const bool by_velocity = view.momentum.data == nullptr;
     const Cells q = problem_.q(), given = problem_.given();
     for (int k = 0; k < n_; ++k) given.set(k, q[k] - given[k]);
-    // Only the change is added to the given numbers: those that no contact moves have the same
-    // bits.
+    // Only the change is added to the original numbers: numbers without contact influence have the
+    // same bits.
     if (answers.momentum.data != nullptr) {
       metric_.give_momentum(by_velocity ? q : given);
       put(by_velocity ? q : given, by_velocity ? nullptr : view.momentum.of(number),
@@ -74,7 +74,7 @@ class LaneImpactAnswer {
       answers.impulse.of(number)[i] = Scalar(0);
     }
   }
-  /// Replaces q by the blend of the plastic and the elastic outcome that has the energy of
+  /// Replaces q by the blend of the plastic and the elastic outcome with the energy of
   /// RestitutionImpact: see restitution_blend().
   CAROM_DEVICE void blend() const noexcept {
     const Cells q = problem_.q(), plastic = problem_.plastic_q();
@@ -102,7 +102,8 @@ class LaneImpactAnswer {
   int n_;
 };
 
-/// Whether a problem's sequence names contacts only. The first entry that does not, or −1.
+/// Whether all entries of a problem's sequence are contacts. Returns the first entry that is not,
+/// or −1.
 /// @param contacts  of the problem
 template <typename Scalar>
 [[nodiscard]] CAROM_DEVICE int wrong_impact_entry(const ImpactBatchView<Scalar>& view,
@@ -114,8 +115,8 @@ template <typename Scalar>
   return -1;
 }
 
-/// Looks for what is wrong with the numbers of an impact that was not resolved.
-/// @tparam Stride  of the memory's numbers, as that of LaneCells.
+/// Finds the fault in the numbers of an impact that was not resolved.
+/// @tparam Stride  of the numbers in memory, as in LaneCells.
 template <RealScalar Scalar, int Stride = 1>
 class ImpactInspection {
  public:
@@ -161,7 +162,7 @@ class ImpactInspection {
                                                          const Scalar& b) noexcept {
     return std::isnan(b) || a <= b ? b : a;
   }
-  /// Where a momentum of finite numbers is largest: its products are too large then.
+  /// The place of the largest entry of a finite momentum: its products are too large then.
   [[nodiscard]] CAROM_DEVICE static int most(const Scalar* numbers, int n) noexcept {
     int place = 0;
     for (int k = 1; k < n; ++k) {
@@ -169,7 +170,7 @@ class ImpactInspection {
     }
     return place;
   }
-  /// The first coordinate of the mass that is not finite or has no positive pivot, or −1.
+  /// The first coordinate at which the mass is not finite or its pivot is not positive, or −1.
   [[nodiscard]] CAROM_DEVICE int wrong_mass(Scalar* memory) const noexcept {
     using One = LaneCells<carom::Lanes<Scalar, 1>, Stride>;
     const One cells(memory);

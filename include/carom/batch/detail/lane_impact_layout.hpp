@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Where the numbers of an impact are among the cells of its lane.
+/// The places of the numbers of an impact in the cells of its lane.
 ///
 /// Momenta are stored as q, whose square is twice the kinetic energy: q = L⁻¹p where M = LLᵀ, and
 /// q = Lᵀp where M⁻¹ = LLᵀ. The unit normals in these coordinates are a_i, so that s_i = a_i·q and
@@ -18,12 +18,12 @@ namespace detail {
 struct LaneImpactLayout {
   /// Single numbers.
   enum Item {
-    status,          ///< an ImpactStatus; −1: under way.
+    status,          ///< an ImpactStatus; −1: active
     limit,           ///< rates below it are infeasible
     count,           ///< reflections
-    before,          ///< reflections when the order began anew
-    cursor,          ///< place in the sweep
-    energy,          ///< gained
+    before,          ///< reflections when the order last restarted
+    cursor,          ///< place in the sequence of the sweep
+    energy,          ///< gained energy
     restitution,     ///< R
     plastic_energy,  ///< gained by the plastic impact
     item_count
@@ -31,7 +31,7 @@ struct LaneImpactLayout {
 
   ImpactPattern pattern;
   int n = 0, m = 0;     ///< coordinates, contacts
-  bool blends = false;  ///< restitution: the plastic outcome is stored, too
+  bool blends = false;  ///< restitution: the plastic outcome is stored too
   // Numbers that move with a problem to another lane.
   int items_at = 0, q_at = 0, given_at = 0, normals_at = 0, gram_at = 0, rates_at = 0,
       impulses_at = 0, factor_at = 0, plastic_q_at = 0, plastic_impulses_at = 0;
@@ -74,7 +74,7 @@ struct LaneImpactLayout {
   }
 };
 
-/// What is at such places.
+/// The numbers at these places.
 template <typename Cells>
 struct LaneImpactCells {
   LaneImpactLayout layout;
@@ -132,7 +132,7 @@ struct LaneImpactMetric {
 
   using Number = decltype(Cells()[0]);
 
-  /// Factors what is in the cells. False in lanes where it is not positive definite.
+  /// Factors the matrix in the cells. False in lanes in which it is not positive definite.
   [[nodiscard]] CAROM_DEVICE auto begin() const noexcept {
     if (!pattern.is_diagonal()) return factor_lanes(rows(), factor);
     auto definite = everywhere<Number>(true);
@@ -174,7 +174,7 @@ struct LaneImpactMetric {
   CAROM_DEVICE void solve_transposed(const Cells& x) const noexcept {
     pattern.is_diagonal() ? scale(x, true) : solve_lanes_transposed(rows(), factor, x);
   }
-  /// x ← L x; the factor holds the inverses of its diagonal.
+  /// x ← L x; the diagonal of the factor is stored inverted.
   CAROM_DEVICE void multiply(const Cells& x) const noexcept {
     if (pattern.is_diagonal()) return scale(x, false);
     for (int i = rows().count - 1; i >= 0; --i) {

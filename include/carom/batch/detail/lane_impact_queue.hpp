@@ -22,9 +22,9 @@ class LaneImpacts {
                            const ImpactBatchOptions<Scalar>& options) noexcept
       : view_(view), answers_(answers), options_(options) {}
 
-  /// Reads problems into the cells of their lanes and begins them.
+  /// Reads problems to the cells of their lanes and starts them.
   /// @param problems  one for each lane
-  /// @param used      lanes with a problem of their own
+  /// @param used      count of lanes with their own problem
   template <typename Cells>
   CAROM_DEVICE void begin(const Index* problems, int used,
                           const LaneImpactCells<Cells>& cells) const noexcept {
@@ -41,7 +41,7 @@ class LaneImpacts {
     const int length = is_swept() ? view_.length_of_sequence(problem) : 0;
     return {length > 0 ? view_.sequence.of(problem) : nullptr, length};
   }
-  /// Writes the answer and the report of a problem, whose cells are used up.
+  /// Writes the answer and the report of a problem. Its cells are overwritten.
   /// @param cells    of one lane
   /// @param scratch  for the lower half of the mass
   /// @tparam Stride  of its numbers
@@ -65,10 +65,10 @@ class LaneImpacts {
   }
 };
 
-/// Resolves impacts of one pattern in lanes. A lane whose problem is done gets the next one, so
-/// that impacts with few reflections do not wait for those with many.
+/// Resolves impacts of one pattern in lanes. A lane whose problem has ended receives the next one,
+/// so that impacts with few reflections do not wait for those with many.
 ///
-/// Problems are set up side by side in cells of their own. Each moves to a lane when one is free.
+/// Problems are prepared together in separate cells. Each moves to a lane when one is free.
 template <RealScalar Scalar, int LaneCount>
 class LaneImpactQueue : LaneImpacts<Scalar> {
  public:
@@ -77,7 +77,7 @@ class LaneImpactQueue : LaneImpacts<Scalar> {
   using One = LaneCells<carom::Lanes<Scalar, 1>, LaneCount>;
   using Names = LaneImpactLayout;
 
-  /// Numbers of memory for a pattern, under any law.
+  /// Count of numbers of memory for a pattern, under any law.
   [[nodiscard]] static std::size_t memory_size(const ImpactPattern& pattern) noexcept {
     return memory_size(LaneImpactLayout(pattern, ImpactBatchLaw::restitution));
   }
@@ -85,7 +85,7 @@ class LaneImpactQueue : LaneImpacts<Scalar> {
     return std::size_t(at.cell_count + at.kept_count + at.n + at.m) * LaneCount +
            std::size_t(at.n * (at.n + 1) / 2);
   }
-  /// @param memory  of memory_size(), aligned to a register.
+  /// @param memory  memory_size() numbers, aligned to a register.
   LaneImpactQueue(const ImpactPattern& pattern, const ImpactBatchView<Scalar>& view,
                   const ImpactBatchAnswers<Scalar>& answers,
                   const ImpactBatchOptions<Scalar>& options, Scalar* memory) noexcept
@@ -99,20 +99,20 @@ class LaneImpactQueue : LaneImpacts<Scalar> {
     std::fill(items_, items_ + LaneCount, Index(-1));
   }
 
-  /// Adds a problem. Resolves some problems where enough wait.
+  /// Adds a problem. If enough problems wait, some are resolved.
   void push(Index problem) noexcept {
     waiting_[waiting_count_++] = problem;
     if (waiting_count_ == LaneCount) advance();
   }
-  /// Resolves all that are left.
+  /// Resolves all remaining problems.
   void finish() noexcept {
     if (waiting_count_ > 0) advance();
     while (running_count_ > 0) run(0);
   }
 
  private:
-  /// Lanes that may be free before they all get the next problems: to exchange problems costs about
-  /// half a reflection.
+  /// Count of free lanes at which all free lanes receive the next problems. An exchange of problems
+  /// costs about half a reflection.
   static constexpr int most_idle = LaneCount / 8;
 
   [[nodiscard]] LaneImpactCells<One> of_lane(const LaneImpactCells<Cells>& of, int lane) noexcept {
@@ -142,7 +142,7 @@ void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& fro
   LaneImpacts<Scalar>::template write<1>(of_lane(from, lane), problem, scratch);
 }
 
-/// Enters the problem of a lane, whose numbers are in its cells.
+/// Stores the problem of a lane; its numbers are in the cells.
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept {
   items_[lane] = problem;
@@ -150,7 +150,7 @@ void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept
   sequences_[lane] = this->sequence_of(problem);
 }
 
-/// Moves all problems that have begun where every one of them has a lane to itself.
+/// Moves all prepared problems if each of them has its own lane.
 template <RealScalar Scalar, int LaneCount>
 bool LaneImpactQueue<Scalar, LaneCount>::move_all(int count) noexcept {
   if (count < LaneCount || any(begun_.get(Names::status) >= Number(0))) return false;
@@ -162,7 +162,7 @@ bool LaneImpactQueue<Scalar, LaneCount>::move_all(int count) noexcept {
   return true;
 }
 
-/// Reflects until no more lanes are under way than may be, and writes what is done.
+/// Reflects until at most the permitted count of lanes is active, and writes the finished answers.
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::run(int most_running) noexcept {
   Scalar status[LaneCount];
@@ -183,12 +183,12 @@ void LaneImpactQueue<Scalar, LaneCount>::run(int most_running) noexcept {
   }
 }
 
-/// Sets up the problems that wait, and moves each to a lane when one is free.
+/// Prepares the waiting problems, and moves each to a lane when one is free.
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
   const int count = waiting_count_;
   waiting_count_ = 0;
-  // Lanes without a problem of their own repeat the last one.
+  // Lanes without their own problem repeat the last one.
   Index problems[LaneCount];
   for (int l = 0; l < LaneCount; ++l) problems[l] = waiting_[(std::min)(l, count - 1)];
   this->begin(problems, count, begun_);
@@ -212,9 +212,9 @@ void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
   }
 }
 
-/// One impact of a batch, resolved by one thread whose numbers stand between those of others, which
-/// resolve impacts of their own. What LaneImpactQueue does for lanes, without a queue.
-/// @tparam Stride  threads whose cells stand side by side
+/// Resolves one impact of a batch in one thread. The numbers of the thread are interleaved with
+/// those of other threads. It does the work of LaneImpactQueue without a queue.
+/// @tparam Stride  count of threads with interleaved cells
 template <RealScalar Scalar, int Stride>
 class LaneImpactThread : LaneImpacts<Scalar> {
  public:
@@ -235,7 +235,7 @@ class LaneImpactThread : LaneImpacts<Scalar> {
     const LaneImpactCells<Cells> cells{at, Cells(memory_)};
     this->begin(&problem, 1, cells);
     const LaneImpactSequence sequence = this->sequence_of(problem);
-    // The cells that only LaneImpactSetup needs have room for the row that is chosen.
+    // The cells that only LaneImpactSetup needs are large enough for the chosen row.
     const Cells chosen = cells.cells.from(at.square_at);
     for (int k = 0; k < at.n + at.m; ++k) chosen.set(k, Number(0));
     const LaneImpactReflector<Number, Stride> reflector(

@@ -10,13 +10,14 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A sequence of contacts that a problem gives; none: by index.
+/// A sequence of contacts that the problem specifies; empty: by index.
 struct LaneImpactSequence {
   const int* contacts = nullptr;
   int count = 0;
 };
 
-/// A limit of reflections as a number of every lane, which counts no further than its digits.
+/// A limit of reflections as a number of each lane; it is at most the largest count that the type
+/// represents exactly.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE Number most_reflections(Index limit) noexcept {
   using Scalar = typename Number::scalar_type;
@@ -25,8 +26,7 @@ template <typename Number>
   return Number(Scalar(limit < most ? limit : most));
 }
 
-/// Reflects the momenta of all lanes, each across a contact of its own: ImpactResolver side by
-/// side.
+/// Reflects the momenta of all lanes, each across its own contact: ImpactResolver in lanes.
 /// @tparam Stride  of the cells
 template <typename Number, int Stride>
 class LaneImpactReflector {
@@ -50,22 +50,22 @@ class LaneImpactReflector {
         n_(problem.layout.n),
         m_(problem.layout.m) {}
 
-  /// Does one reflection in each lane that is under way. Where no contact closes any more, the
-  /// rates are computed anew and the status of the lane is set.
+  /// Computes one reflection in each active lane. If no contact closes, the rates are computed
+  /// again and the status of the lane is set.
   CAROM_DEVICE void step() const noexcept {
     if constexpr (Stride > Number::count) {
-      step<0>();  // a kernel would have a copy for every number of contacts
+      step<0>();  // a kernel would contain a copy for each count of contacts
     } else {
       step_by_count();
     }
   }
 
  private:
-  /// Up to this number of contacts the row is selected from all rows; beyond, each lane reads its
-  /// own.
+  /// Up to this count of contacts the row is selected from all rows. For more contacts, each lane
+  /// reads its own row.
   static constexpr int looked_at = 12;
 
-  /// Where the compiler knows the number of contacts, what is chosen stays in registers.
+  /// If the count of contacts is a compile-time constant, the selected numbers stay in registers.
   CAROM_DEVICE void step_by_count() const noexcept {
     switch (m_) {
       case 1:
@@ -80,7 +80,7 @@ class LaneImpactReflector {
         return m_ <= looked_at ? step<looked_at>() : step<0>();
     }
   }
-  /// @tparam Most  contacts: as many, or at most looked_at; 0: any number.
+  /// @tparam Most  count of contacts, at most looked_at; 0: any count.
   template <int Most>
   CAROM_DEVICE void step() const noexcept {
     const int m = Most > 0 && Most < looked_at ? Most : m_;
@@ -109,7 +109,7 @@ class LaneImpactReflector {
       }
       rate += q[k] * row[k];
     }
-    // Where the rate is not below the limit, the contact seemed to close by round-off only.
+    // If the rate is not below the limit, the contact closed only by round-off.
     const Mask closes = has_next & (rate < limit), too_many = closes & (count >= reflection_limit_);
     const Mask acts = closes & !too_many;
     const Number impulse = select(acts, rate * Number(Scalar(-2)), zero);
@@ -134,7 +134,7 @@ class LaneImpactReflector {
     problem_.set(Names::energy,
                  problem_.get(Names::energy) + impulse * (rate + impulse * Number(Scalar(0.5))));
   }
-  /// The next contact of each lane; −1: none is infeasible.
+  /// The next contact of each lane; −1 if none is infeasible.
   [[nodiscard]] CAROM_DEVICE Number pick(const Number& limit, int m) const noexcept {
     if (order_ == ImpactOrder::most_infeasible) return pick_most(limit, m);
     if (order_ == ImpactOrder::least_infeasible) return pick_least(limit);
@@ -165,7 +165,7 @@ class LaneImpactReflector {
   [[nodiscard]] CAROM_DEVICE Number pick_in_sweep(const Number& limit) const noexcept {
     const Cells rates = problem_.rates();
     const Number cursor = problem_.get(Names::cursor);
-    // By index: the first one from the cursor on, or else the first one of all.
+    // By index: the first contact from the cursor on, otherwise the first of all.
     Number first = Number(Scalar(-1)), next = first;
     for (int i = m_ - 1; i >= 0; --i) {
       const Number index = Number(Scalar(i));
@@ -177,7 +177,7 @@ class LaneImpactReflector {
     problem_.set(Names::cursor, select(winner < Number(0), cursor, winner + Number(1)));
     return follow_sequences(winner, cursor, limit);
   }
-  /// The same by the sequences of lanes that have one.
+  /// The same by the sequences of lanes that have a sequence.
   [[nodiscard]] CAROM_DEVICE Number follow_sequences(const Number& by_index, const Number& cursor,
                                                      const Number& limit) const noexcept {
     Scalar winners[lanes], cursors[lanes], limits[lanes];
@@ -200,8 +200,8 @@ class LaneImpactReflector {
     }
     return some ? Number::load(winners) : by_index;
   }
-  /// The normal of the chosen contact and its products with the others: where they are if a lane is
-  /// alone, else copies.
+  /// The normal of the chosen contact and its products with the others: the original numbers if
+  /// there is one lane, otherwise copies.
   CAROM_DEVICE void find_row(const Number& winner, Cells& row, Cells& products) const noexcept {
     Scalar winners[lanes];
     winner.store(winners);
@@ -221,7 +221,7 @@ class LaneImpactReflector {
       }
     }
   }
-  /// Computes the rates of lanes that seem to be done anew from their momenta.
+  /// Computes the rates of lanes that appear to be finished again from their momenta.
   CAROM_DEVICE void look(const Mask& at_rest, const Number& limit) const noexcept {
     Mask feasible = everywhere<Number>(true);
     const Cells rates = problem_.rates();
@@ -231,7 +231,7 @@ class LaneImpactReflector {
       feasible = feasible & !(rate < limit);
     }
     const Number count = problem_.get(Names::count), before = problem_.get(Names::before);
-    // The order names no contact although some close: the propagation ends there.
+    // The order returns no contact although some close: the propagation ends.
     const Mask ends = at_rest & !feasible & (before >= count);
     const Number status = problem_.get(Names::status);
     problem_.set(Names::status,

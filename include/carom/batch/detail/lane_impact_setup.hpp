@@ -10,9 +10,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Minimises ½ xᵀ(G + w 11ᵀ)x + cᵀx over x ≥ 0 in each lane: NonnegativeLeastSquares side by side.
+/// Minimises ½ xᵀ(G + w 11ᵀ)x + cᵀx over x ≥ 0 in each lane: NonnegativeLeastSquares in lanes.
 ///
-/// Every lane has free variables of its own; the others have rows of the identity.
+/// Each lane has its own free variables; the others have rows of the identity.
 template <typename Cells>
 class LaneImpactSquares {
  public:
@@ -20,7 +20,7 @@ class LaneImpactSquares {
   using Mask = typename Number::Mask;
   using Scalar = typename Number::scalar_type;
 
-  /// @param linear  c, m cells; the minimiser goes to the cells of x.
+  /// @param linear  c, m cells; the minimiser is written to the cells of x.
   CAROM_DEVICE LaneImpactSquares(const LaneImpactCells<Cells>& problem, const Cells& linear,
                                  const Number& weight) noexcept
       : problem_(problem),
@@ -32,7 +32,7 @@ class LaneImpactSquares {
         candidate_(problem.cells.from(problem.layout.product_at)),
         factor_(problem.cells.from(problem.layout.square_at)) {}
 
-  /// @param wanted  lanes that are to be solved; in the others x is zero.
+  /// @param wanted  lanes to be solved; in the others x is zero.
   CAROM_DEVICE void solve(const Mask& wanted) noexcept {
     const Number zero(0);
     Number scale = zero;
@@ -59,8 +59,7 @@ class LaneImpactSquares {
   [[nodiscard]] CAROM_DEVICE Number entry(int i, int j) const noexcept {
     return problem_.gram(i)[j] + weight_;
   }
-  /// The variable that is held at zero and has the most negative gradient; −1: none beyond
-  /// rounding.
+  /// The fixed variable with the most negative gradient; −1 if there is none beyond rounding.
   [[nodiscard]] CAROM_DEVICE Number pick(const Mask& under_way, const Number& scale) noexcept {
     Number largest(0), steepest(0), entering(Scalar(-1));
     for (int i = 0; i < m_; ++i) largest = larger(x_[i], largest);
@@ -75,7 +74,7 @@ class LaneImpactSquares {
         Number(64 * std::numeric_limits<Scalar>::epsilon()) * larger(largest, scale);
     return select(steepest <= target, Number(Scalar(-1)), entering);
   }
-  /// The minimum over the free variables. False in lanes whose columns depend on each other.
+  /// The minimum over the free variables. False in lanes with linearly dependent columns.
   [[nodiscard]] CAROM_DEVICE Mask write_candidate() const noexcept {
     const Number zero(0), one(1);
     const LaneTriangle rows(m_);
@@ -93,8 +92,9 @@ class LaneImpactSquares {
     solve_lanes_transposed(rows, factor_, candidate_);
     return definite;
   }
-  /// Moves to the minimum over the free variables; those that would turn negative are fixed at zero
-  /// on the way. False in lanes where the variable that entered depends on the others.
+  /// Moves to the minimum over the free variables. Variables that would become negative are fixed
+  /// at zero on the way. False in lanes in which the new variable is linearly dependent on the
+  /// others.
   [[nodiscard]] CAROM_DEVICE Mask move_to_free_minimum(const Mask& wanted,
                                                        const Number& entering) noexcept {
     const Number zero(0), one(1);
@@ -139,7 +139,7 @@ class LaneImpactSquares {
   Cells x_, free_, candidate_, factor_;
 };
 
-/// Projects the momenta of the wanted lanes by Moreau's law: q ← q + Σ λ_i a_i, where λ is left in
+/// Projects the momenta of the selected lanes by Moreau's law: q ← q + Σ λ_i a_i. λ is written to
 /// the cells of x.
 /// @return  the energy gained, ≤ 0.
 template <typename Cells>
@@ -161,7 +161,7 @@ template <typename Cells>
   return gain;
 }
 
-/// Where some motion opens all contacts at once, as WedgeTest finds it.
+/// Lanes in which some motion opens all contacts at once, as in WedgeTest.
 template <typename Cells>
 [[nodiscard]] CAROM_DEVICE auto opens_impact_lanes(
     const LaneImpactCells<Cells>& problem,
@@ -221,8 +221,8 @@ template <typename Cells>
   return open | (unknown & (distance > Number(64 * rounding) * size));
 }
 
-/// Copies numbers of problems, `size` of each, into cells; what all problems share at once into all
-/// lanes.
+/// Copies numbers of problems, `size` of each, to cells. Numbers that all problems share are copied
+/// once to all lanes.
 /// @param problems  one for each lane
 template <typename Cells, typename Scalar>
 CAROM_DEVICE void read_numbers(const BatchArray<const Scalar>& from, const Index* problems,
@@ -264,8 +264,8 @@ CAROM_DEVICE void read_impacts(const ImpactBatchView<Scalar>& view, const Index*
   to.cells.set(place, Number(1));
 }
 
-/// What is done once for each problem, side by side: unit normals, their products, rates; and all
-/// of an impact that is plastic.
+/// The preparation of each problem, in all lanes together: unit normals, their products, rates; for
+/// a plastic impact also the whole solution.
 template <typename Cells>
 class LaneImpactSetup {
  public:
@@ -312,8 +312,8 @@ class LaneImpactSetup {
     return Number((std::numeric_limits<Scalar>::max)());
   }
 
-  /// Replaces a gradient by the unit normal a_i; the scale is at least Σ_j |p_j (M⁻¹u_i)_j|. False
-  /// in lanes without such a normal.
+  /// Replaces a gradient by the unit normal a_i. The scale becomes at least Σ_j |p_j (M⁻¹u_i)_j|.
+  /// False in lanes without such a normal.
   [[nodiscard]] CAROM_DEVICE Mask write_normal(int i, Number& scale) const noexcept {
     const Number zero(0);
     const int n = problem_.layout.n;
@@ -343,8 +343,8 @@ class LaneImpactSetup {
     return (largest > zero) & (largest <= largest_number()) & (squared > zero) &
            (squared <= largest_number());
   }
-  /// The products of the normals. One that repeats an earlier one, to round-off, is made zero and
-  /// so never acts.
+  /// Computes the products of the normals. A normal equal to an earlier one, up to round-off,
+  /// becomes zero and therefore never acts.
   CAROM_DEVICE void write_gram() const noexcept {
     const Number zero(0), same(Scalar(1) - 8 * std::numeric_limits<Scalar>::epsilon());
     const int n = problem_.layout.n;

@@ -10,14 +10,13 @@
 #include "carom/core/detail/compiler.hpp"
 
 /// @file
-/// Where the numbers of an island are: among those of its problem, and in the memory of a lane
-/// solver.
+/// The places of the numbers of an island: in its problem, and in the memory of a lane solver.
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The columns of a block's Jacobian that belong to one body and may not be zero.
+/// The columns of a block's Jacobian for one body that may be nonzero.
 struct LaneSide {
   int column;    ///< the first one, a velocity of the island
   int count;     ///< columns; 0: the block has no such side
@@ -25,7 +24,7 @@ struct LaneSide {
 };
 
 struct LaneSides {
-  LaneSide low, high;  ///< those of `high` come after those of `low`
+  LaneSide low, high;  ///< the columns of `high` are after those of `low`
 };
 
 /// Rows of a cone that its normal bounds together.
@@ -33,13 +32,13 @@ struct LaneGroup {
   int first, size;
 };
 
-/// The rows of a block by its shape, the same in every lane.
+/// The rows of a block by its shape, the same in each lane.
 struct LaneShape {
-  int normal;           ///< row of the normal; −1: rows between bounds
-  bool ellipsoidal;     ///< one bound for all rows, by ‖(γ_i/μ_i)‖; a group of its own else
-  int group_count;      ///< of a cone that is not ellipsoidal
-  LaneGroup groups[3];  ///< rows that ‖γ_b‖ ≤ μ_b γₙ bounds
-  int friction_of_row[6];  ///< place of the μ of a row among those of the block
+  int normal;              ///< row of the normal; −1: rows between bounds
+  bool ellipsoidal;        ///< one bound for all rows, ‖(γ_i/μ_i)‖; otherwise separate groups
+  int group_count;         ///< of a cone that is not ellipsoidal
+  LaneGroup groups[3];     ///< rows that ‖γ_b‖ ≤ μ_b γₙ bounds
+  int friction_of_row[6];  ///< place of the μ of a row in those of the block
 
   CAROM_DEVICE static constexpr LaneShape of(ImpulseShape shape) noexcept {
     LaneShape s{2, false, 1, {{0, 2}, {3, 2}, {5, 1}}, {0, 0, 0, 1, 1, 2}};
@@ -77,7 +76,8 @@ struct LaneShape {
   }
 };
 
-/// A block that is no friction contact, and where its numbers are in the memory of a lane solver.
+/// A block that is not a friction contact, and the places of its numbers in the memory of a lane
+/// solver.
 struct LaneBlock {
   enum RowName {
     regularization,
@@ -109,20 +109,20 @@ struct LaneBlock {
   [[nodiscard]] CAROM_DEVICE int lift_at() const noexcept { return friction_at() + 3; }
 };
 
-/// Where the numbers of an island are in the memory of a lane solver, in cells. Plain numbers and
-/// pointers, so that a graphics processor reads it too.
+/// The places of the numbers of an island in the memory of a lane solver, in cells. It consists of
+/// plain numbers and pointers, so that a graphics processor can read it.
 struct LaneLayout {
   enum VectorName {
     free,
-    velocity,  ///< relative to the frame, as all velocities below
-    frame,     ///< how fast the frame moves
+    velocity,  ///< relative to the frame, as are all velocities below
+    frame,     ///< velocity of the frame
     best,
     momentum,
     gradient,
     direction,
     scratch,
     vector_count,
-    // Coulomb's law needs three more.
+    // Coulomb's law needs three more vectors.
     kept = vector_count,
     start,
     law_direction,
@@ -143,9 +143,9 @@ struct LaneLayout {
     velocity_step = impulse + 3,  ///< J d
     trial_step = velocity_step + 3,
     predicted = trial_step + 3,  ///< ẑ, two components
-    lift = predicted + 2,        ///< by how much v̂ₙ is lowered, De Saxcé's lift
+    lift = predicted + 2,        ///< reduction of v̂ₙ, De Saxcé's term
     contact_number_count,
-    // Islands with rigid blocks need six more.
+    // Islands with rigid blocks need six more numbers.
     multiplier = contact_number_count,  ///< γ of the compliant problem before
     inverse_mass = multiplier + 3,      ///< J A⁻¹ Jᵀ of each row
     rigid_contact_number_count = inverse_mass + 3
@@ -156,14 +156,14 @@ struct LaneLayout {
   const LaneSides* sides;               ///< of the friction contacts
   const LaneBlock* blocks;              ///< all others
   const unsigned char* rigid_contacts;  ///< 1: the contact is rigid
-  bool rigid;                           ///< whether some block is
+  bool rigid;                           ///< whether some block is rigid
   bool is_coulomb;                      ///< whether the law is Coulomb's
   int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at, sweep_at,
       cell_count;
-  int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
+  int upper_at;  ///< the upper half of a nonsymmetric matrix, under Coulomb's law
 
-  /// Whether a solve begins with sweeps over the contacts: of a single body with friction contacts
-  /// only. One contact needs none: Newton's method solves it in one step.
+  /// Whether a solve starts with sweeps over the contacts: for a single body with only friction
+  /// contacts. One contact needs none, because Newton's method solves it in one step.
   [[nodiscard]] CAROM_DEVICE bool has_sweeps() const noexcept {
     return velocities <= 6 && contacts > 1 && block_count == 0 && !rigid;
   }
@@ -200,7 +200,7 @@ struct LaneBlockCells {
   using Number = decltype(Cells()[0]);
 
   [[nodiscard]] CAROM_DEVICE bool is_cone() const noexcept { return shape.normal >= 0; }
-  /// Numbers R, the one that a row has, and the first row that has one.
+  /// The count of numbers R, the R of a row, and the first row with an R.
   [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return is_contact ? 2 : rows; }
   [[nodiscard]] CAROM_DEVICE int weight_of(int row) const noexcept {
     return is_contact ? row / 2 : row;
@@ -303,7 +303,7 @@ struct LaneBody {
   int mass;   ///< place of its momentum matrix among the problem's numbers
 };
 
-/// What a block has of one body.
+/// The part of a block for one body.
 struct LaneContactSide {
   int body = -1;     ///< −1: the block has no such side
   int jacobian = 0;  ///< place of its rows among the problem's numbers
@@ -312,19 +312,19 @@ struct LaneContactSide {
   int count = 0;     ///< columns from there on
 };
 
-/// A block of a problem, and where its numbers are among those of the problem.
+/// A block of a problem, and the places of its numbers in the problem.
 struct LaneContact {
   int number;  ///< in the problem
   ImpulseShape shape;
   int rows;
-  bool is_friction_contact;  ///< as ContactProblem has it: a round cone, not shifted
+  bool is_friction_contact;  ///< as in ContactProblem: a circular cone without shift
   bool rigid;
   int friction, regularization, row, bounds;  ///< places; `row` among impulses and biases
   LaneContactSide sides[2];
-  int low_side = 0;  ///< which of the two sides a solver has first
+  int low_side = 0;  ///< which of its two sides is first in the solver
 };
 
-/// A LaneMap as plain numbers and pointers, so that a graphics processor reads it too.
+/// A LaneMap as plain numbers and pointers, so that a graphics processor can read it.
 struct LaneMapView {
   const LaneBody* bodies;               ///< in the solver's order
   const int* starts;                    ///< first velocity of a body in the solver's numbering
@@ -337,7 +337,7 @@ struct LaneMapView {
   int body_count, contact_count, other_count;
   int mass_cells, matrix_cells, jacobian_cells, block_cells;
   int widest;  ///< columns of the widest side
-  bool rigid;  ///< whether some block is
+  bool rigid;  ///< whether some block is rigid
 
   [[nodiscard]] CAROM_DEVICE LaneLayout layout(FrictionLaw law) const noexcept;
   [[nodiscard]] CAROM_DEVICE bool is_touched() const noexcept {
@@ -345,12 +345,12 @@ struct LaneMapView {
   }
 };
 
-/// An island of a pattern: where its numbers are among those of a problem, and where they are in
-/// the memory of a lane solver.
+/// An island of a pattern: the places of its numbers in a problem, and in the memory of a lane
+/// solver.
 class LaneMap {
  public:
   /// @param bodies    of the problem.
-  /// @param members   numbers of the island's bodies.
+  /// @param members   indices of the island's bodies.
   /// @param contacts  of the island.
   LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
           const std::vector<LaneContact>& contacts);
@@ -403,8 +403,8 @@ class LaneMap {
   int jacobian_count_ = 0, block_cells_ = 0, widest_ = 0;
 };
 
-/// The bodies in an order with few places between bodies that touch: breadth first from the one
-/// that touches the fewest, the least number first, turned around (Cuthill and McKee's).
+/// The bodies in an order with small bandwidth (reverse Cuthill-McKee): breadth first from the body
+/// with the fewest neighbours, the least index first, then reversed.
 [[nodiscard]] std::vector<int> order_bodies(std::size_t body_count, std::vector<int> members,
                                             const std::vector<LaneContact>& contacts);
 
@@ -502,7 +502,8 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
       block_cells_ += LaneBlock::cell_count(contact.rows);
     }
   }
-  // Rows of one body begin at the same column, so that the factor can do several at once.
+  // Rows of one body start at the same column, so that the factorisation can process several at
+  // once.
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const auto begin = first.begin() + starts_[b];
     std::fill_n(begin, bodies_[b].size, *std::min_element(begin, begin + bodies_[b].size));

@@ -7,11 +7,10 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// An array whose every entry is a number for each lane, side by side in memory.
+/// An array whose entries are a number for each lane, consecutive in memory.
 /// @tparam Number  Lanes<Scalar, Count>.
-/// @tparam Stride  numbers from an entry to the next, at least the count of lanes: several groups
-/// of
-///                 lanes may share the entries, as the threads of a graphics processor do.
+/// @tparam Stride  distance from one entry to the next, at least the count of lanes: several groups
+///                 of lanes may share the entries, as the threads of a graphics processor do.
 template <typename Number, int Stride>
 class LaneCells {
  public:
@@ -26,7 +25,7 @@ class LaneCells {
     number.store(first_ + i * Stride);
   }
   CAROM_DEVICE void add(int i, const Number& number) const noexcept { set(i, (*this)[i] + number); }
-  /// The entries from one on.
+  /// The entries from i on.
   CAROM_DEVICE LaneCells from(int i) const noexcept { return LaneCells(first_ + i * Stride); }
   /// The number of one lane.
   CAROM_DEVICE Scalar& of_lane(int i, int lane) const noexcept { return first_[i * Stride + lane]; }
@@ -39,7 +38,7 @@ class LaneCells {
 /// its numbers in the same places.
 struct LaneRows {
   const int* first_column;
-  const int* place;  ///< of the entry (row, 0), if there were one
+  const int* place;  ///< of the entry (row, 0), also if it is not stored
   int count;
 };
 
@@ -82,7 +81,7 @@ CAROM_DEVICE void take_column(const Cells& column, int first, int end, const Cel
   for (int k = first; k < end; ++k) x.set(k, x[k] - column[k] * last);
 }
 
-/// Two rows of a factor in the making, and four rows above them that are done.
+/// Two rows of a factor, and four finished rows above them.
 template <typename Cells>
 struct LaneTile {
   Cells upper, lower;
@@ -90,8 +89,8 @@ struct LaneTile {
 
   using Number = decltype(Cells()[0]);
 
-  /// Finishes four entries of both rows, the columns from j on, in which the numbers of a column
-  /// before `first` are zero.
+  /// Computes four entries of both rows, from column j on. The numbers of columns before `first`
+  /// are zero.
   CAROM_DEVICE void eliminate(int first, int j) const noexcept {
     Number s[4], t[4];
     for (int c = 0; c < 4; ++c) {
@@ -121,9 +120,9 @@ struct LaneTile {
   }
 };
 
-/// Cholesky factors of matrices side by side, in place: the lower half row by row, on the diagonal
-/// the inverses of the factor's own.
-/// @return  the lanes where all pivots were positive. In the others the factor has no meaning.
+/// Cholesky factors of matrices in all lanes, in place: the lower half row by row, with the inverse
+/// diagonal.
+/// @return  the lanes in which all pivots were positive. In the others the factor is not valid.
 template <typename Rows, typename Cells>
 [[nodiscard]] CAROM_DEVICE_CALL auto factor_lanes(const Rows& rows, const Cells& matrix) noexcept {
   using Number = decltype(matrix[0]);
@@ -156,7 +155,7 @@ template <typename Rows, typename Cells>
     const auto& begins = rows.first_column;
     const int first = begins[i];
     int j = first;
-    // Tiles as long as all their rows begin no later than this one.
+    // Tiles, as long as all their rows start at or before this row's first column.
     for (; first == begins[i + 1] && j + 4 <= i; j += 4) {
       if (begins[j] > first || begins[j + 1] > first) break;
       if (begins[j + 2] > first || begins[j + 3] > first) break;
@@ -244,17 +243,17 @@ CAROM_DEVICE_CALL void multiply_lanes(const LaneRows& rows, const Cells& matrix,
   y.set(i, sum);
 }
 
-/// Square matrices side by side, not symmetric, with the same zeros in both halves: rows of the
-/// lower half, and columns of the upper one in the places of rows.
+/// Nonsymmetric square matrices in all lanes, with the same zeros in both halves: rows of the lower
+/// half, and columns of the upper half in the places of rows.
 template <typename Cells>
 struct LaneHalves {
   Cells lower, upper;
 };
 
-/// Factors L U in place, without pivoting. L has ones on its diagonal; the diagonal of U has the
-/// inverses of its own, in `upper`.
+/// Factors L U in place, without pivoting. L has a unit diagonal; the diagonal of U is stored
+/// inverted, in `upper`.
 /// @pre   the diagonal is in `lower`.
-/// @return  where no pivot was zero.
+/// @return  the lanes in which no pivot was zero.
 template <typename Cells>
 [[nodiscard]] CAROM_DEVICE_CALL auto factor_halves(const LaneRows& rows,
                                                    const LaneHalves<Cells>& matrix) noexcept {

@@ -12,13 +12,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Looks for the root of an increasing function in each lane, as find_increasing_root() does for
-/// one. The steps of a lane do not depend on the other lanes.
+/// Finds the root of an increasing function in each lane, as find_increasing_root() does for one.
+/// The steps of a lane do not depend on the other lanes.
 /// @param f          of a number for each lane.
-/// @param at_zero    f(0), < 0 in the lanes wanted.
+/// @param at_zero    f(0), < 0 in the selected lanes.
 /// @param tolerance  accept |f| ≤ tolerance.
-/// @param lanes      wanted; others get any number.
-/// @return  the argument of the smallest |f| met.
+/// @param lanes      the selected lanes; the results of the others are arbitrary.
+/// @return  the argument of the smallest |f| found.
 template <typename Number, typename Function>
 [[nodiscard]] CAROM_DEVICE Number find_root_in_lanes(const Function& f, const Number& at_zero,
                                                      const Number& tolerance,
@@ -45,7 +45,7 @@ template <typename Number, typename Function>
     const auto rise = growing & (!done), narrow = (!growing) & (!done);
     const auto below = value < zero;
     const auto from_low = narrow & below, from_high = narrow & (!below);
-    // The end that stays twice in a row counts half.
+    // The value at the end that did not move twice in a row is halved.
     at_high = select(from_low & (side < zero), at_high * half, at_high);
     at_low = select(from_high & (side > zero), at_low * half, at_low);
     side = select(from_low, -one, select(from_high, one, side));
@@ -74,9 +74,9 @@ class LaneSearch {
 
   CAROM_DEVICE explicit LaneSearch(const State& state) noexcept : state_(state) {}
 
-  /// Step length where the slope along the direction vanishes; 1 where the direction does not
-  /// descend. Writes what a full step changes in contact velocities and trial impulses.
-  /// @param tolerance  share of the slope's start that may be left [-].
+  /// Step length at which the derivative along the direction vanishes; 1 if the direction does not
+  /// descend. Also writes the changes of contact velocities and trial impulses for a full step.
+  /// @param tolerance  permitted share of the derivative at the start [-].
   [[nodiscard]] CAROM_DEVICE_CALL Number find_step(const Scalar& tolerance,
                                                    const Mask& lanes) const noexcept;
 
@@ -89,7 +89,7 @@ class LaneSearch {
 
 // --- implementation ---
 
-/// What the direction changes in contact velocities and trial impulses.
+/// The changes of contact velocities and trial impulses along the direction.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneSearch<Number, Stride>::write_steps() const noexcept {
   const Cells d = state_.vector(Names::direction);
@@ -106,7 +106,7 @@ CAROM_DEVICE void LaneSearch<Number, Stride>::write_steps() const noexcept {
   state_.blocks().write_steps(d);
 }
 
-/// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
+/// Σ Δγ·J d for a step length, where Δγ is the change of the impulses since the start of the step.
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneSearch<Number, Stride>::work_at(const Number& step) const noexcept {
   Number work(Scalar(0));
@@ -136,21 +136,22 @@ CAROM_DEVICE Number LaneSearch<Number, Stride>::find_step(const Scalar& toleranc
   const auto slope = [&](const Number& step) {
     return at_zero + step * momentum_curvature - work_at(step);
   };
-  const Mask descends = at_zero < Number(Scalar(0));  // else rounding has left nothing to search
+  const Mask descends = at_zero < Number(Scalar(0));  // otherwise only rounding is left
   const Number step =
       find_root_in_lanes(slope, at_zero, -Number(tolerance) * at_zero, lanes & descends);
   return select(descends, step, Number(Scalar(1)));
 }
 
-/// SapSolver's method in every lane: Newton's, with an exact line search, on the convex law.
+/// SapSolver's method in each lane: Newton's method with an exact line search, on the convex law.
 ///
-/// It minimises ℓ(v) = ½‖v − v*‖²_A + ½ Σ γ·R γ with γ = P(R⁻¹(v̂ − J v)), written for cones;
-/// ∇ℓ = A (v − v*) − Jᵀγ. The velocities are not whitened, so that columns of J that are zero stay
-/// zero.
+/// The problem: minimise ℓ(v) = ½‖v − v*‖²_A + ½ Σ γ·R γ with γ = P(R⁻¹(v̂ − J v)), written here
+/// for cones; ∇ℓ = A (v − v*) − Jᵀγ. The velocities are not whitened, so that zero columns of J
+/// stay zero. The steps of an iteration: (1) d = −H⁻¹∇ℓ with H = A + Jᵀ G J; (2) the step length α
+/// at which the derivative of ℓ along d vanishes; (3) v ← v + α d.
 ///
-/// A lane ends as converged where ‖∇ℓ‖_{A⁻¹} ≤ tolerance · scale, as no_progress where the residual
-/// is small and several full steps in a row hardly lower it, or at the iteration limit. Each lane
-/// has its own step lengths and its own end. The iterates of lanes that have ended do not change.
+/// A lane ends as converged if ‖∇ℓ‖_{A⁻¹} ≤ tolerance · scale, as no_progress if the residual is
+/// small and several full steps in a row hardly reduce it, or at the iteration limit. Each lane has
+/// its own step lengths and its own end. The iterates of ended lanes do not change.
 template <typename Number, int Stride>
 class LaneNewton {
  public:
@@ -169,15 +170,15 @@ class LaneNewton {
   CAROM_DEVICE LaneNewton(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits) {}
 
-  /// Begins with the problems whose numbers and guesses are in the cells.
+  /// Starts with the problems whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
   CAROM_DEVICE_CALL void begin(const Mask& valid) noexcept;
-  /// Begins anew in lanes that have ended, at their iterates, which have been evaluated.
-  /// @param anywhere  those of the lanes that may begin at another point, if the cost is lower
-  /// there.
+  /// Restarts ended lanes at their iterates, which are already evaluated.
+  /// @param anywhere  those of the lanes that may start at another point if the cost is lower
+  ///                  there.
   CAROM_DEVICE void start(const Mask& lanes, const Number& tolerance,
                           const Mask& anywhere) noexcept;
-  /// Begins anew in lanes that have ended, whose data have changed, at their iterates.
+  /// Restarts ended lanes whose data have changed, at their iterates.
   CAROM_DEVICE void begin_again(const Mask& lanes) noexcept {
     state_.evaluate();
     start(lanes, Number(limits_.tolerance), everywhere<Number>(false));
@@ -188,15 +189,15 @@ class LaneNewton {
   struct Progress {
     Number iterations, stalls, best_residual, tolerance;
   };
-  /// Continues lanes that were stored. Their iterates, best iterates and directions of friction are
-  /// in the cells.
+  /// Continues stored lanes. Their iterates, best iterates and directions of friction are in the
+  /// cells.
   CAROM_DEVICE void resume(const Progress& progress) noexcept;
   /// The same for a part of a larger method, which evaluates the iterates itself.
   CAROM_DEVICE void resume(const Progress& progress, const Number& status) noexcept {
     progress_ = progress;
     status_ = status;
   }
-  /// No lane is under way, and no iteration has been counted.
+  /// Sets all lanes to inactive and the iteration count to zero.
   CAROM_DEVICE void clear() noexcept {
     resume({number(0), number(0), number(0), number(0)}, number(0));
   }
@@ -207,11 +208,11 @@ class LaneNewton {
   CAROM_DEVICE_CALL void step() noexcept;
   /// Lanes that have ended.
   [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= Number(Scalar(0)); }
-  /// The iterate of those lanes is their best, and evaluated.
+  /// Sets the iterate of ended lanes to their best iterate, and evaluates it.
   CAROM_DEVICE void finish() noexcept { finish(ended()); }
   CAROM_DEVICE_CALL void finish(const Mask& which) noexcept;
 
-  /// The number of a SolveStatus, or −1 in lanes under way.
+  /// The number of a SolveStatus, or −1 in active lanes.
   [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
   [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
     return progress_.iterations;
@@ -296,7 +297,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::start(const Mask& lanes, const Num
   write_directions(lanes);
 }
 
-/// Moves to rest or to the free velocity where the cost there is lower than at the guess.
+/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best(const Mask& lanes) noexcept {
   const Number here = state_.cost(), at_rest = state_.cost_at_rest();
@@ -321,8 +322,8 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions(const Mask& lanes
   }
 }
 
-/// d = −H⁻¹∇ℓ. Where round-off leaves H indefinite its diagonal is raised; lanes that have no
-/// direction all the same end.
+/// d = −H⁻¹∇ℓ. If round-off makes H indefinite, its diagonal is raised. Lanes that still have no
+/// direction end.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   const LaneLayout& layout = state_.layout();

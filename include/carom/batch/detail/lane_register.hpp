@@ -25,7 +25,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Bytes of the widest register under the caller's compiler flags; 0 where carom knows none.
+/// Bytes of the widest register under the caller's compiler flags; 0 if carom supports none.
 #if !CAROM_LANE_REGISTERS
 inline constexpr int lane_register_bytes = 0;
 #elif defined(__AVX512F__)
@@ -56,8 +56,8 @@ template <std::floating_point Scalar>
   using std::sqrt;
   return sqrt(x);
 }
-/// a b, rounded. Compilers fuse a product and a sum where the processor has such an instruction. An
-/// empty piece of assembly between the two, which costs nothing, prevents that.
+/// a b, rounded. Compilers fuse a product and a sum if the processor has such an instruction. An
+/// empty assembly statement between the two, which costs nothing, prevents this.
 template <std::floating_point Scalar>
 [[nodiscard]] CAROM_DEVICE inline Scalar rounded_product(const Scalar& a,
                                                          const Scalar& b) noexcept {
@@ -126,7 +126,7 @@ template <LaneVector Register>
   if constexpr (!wide) return Register(vsqrtq_f32(float32x4_t(x)));
 #endif
 }
-/// As that of plain numbers.
+/// As for plain numbers.
 template <LaneVector Register>
 [[nodiscard]] inline Register rounded_product(const Register& a, const Register& b) noexcept {
   Register product = a * b;
@@ -142,7 +142,7 @@ template <LaneVector Register>
 
 #endif  // CAROM_LANE_REGISTERS
 
-// Pairs, where a register holds too few.
+// Pairs, if one register contains too few numbers.
 
 template <typename Half>
 struct RegisterPair {
@@ -204,13 +204,13 @@ template <typename Half>
   return {rounded_product(a.low, b.low), rounded_product(a.high, b.high)};
 }
 
-/// Whether a register holds `Count` numbers.
+/// Whether a register contains `Count` numbers.
 template <typename Scalar, int Count>
 inline constexpr bool fits_register =
     Count > 1 &&
     Count* int(sizeof(Scalar)) >= 16 && Count* int(sizeof(Scalar)) <= lane_register_bytes;
 
-/// Where `Count` numbers are, and the answers to a comparison of them.
+/// The storage of `Count` numbers, and of the results of a comparison of them.
 template <typename Scalar, int Count>
 struct LaneRegister {
   static_assert(std::has_single_bit(unsigned(Count)), "lanes come in powers of two");
@@ -242,7 +242,7 @@ struct LaneRegister<Scalar, Count> {
   using Type __attribute__((vector_size(Count * sizeof(Scalar)))) = Scalar;
   using Mask = decltype(Type() < Type());
   [[nodiscard]] static Type broadcast(const Scalar& shared) noexcept { return Type() + shared; }
-  /// Without a way through memory, which waits for as many stores as there are numbers.
+  /// Avoids a copy through memory, which would wait for one store per number.
   [[nodiscard]] static Type gather(const Scalar* const* arrays, int at) noexcept {
     return [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
       return Type{arrays[Lane][at]...};

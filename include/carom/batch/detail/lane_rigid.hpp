@@ -12,8 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The rigid blocks of an island in every lane. Their R is a share of their inverse mass. A view of
-/// the cells.
+/// The rigid blocks of an island in each lane. Their R is a multiple of their inverse mass. A view
+/// of the cells.
 template <typename Number, int Stride>
 class LaneRigidBlocks {
  public:
@@ -25,8 +25,8 @@ class LaneRigidBlocks {
 
   CAROM_DEVICE explicit LaneRigidBlocks(const State& state) noexcept : state_(state) {}
 
-  /// w, the mean of J A⁻¹ Jᵀ over a block's rows, as rows that a cone bounds together have the same
-  /// R.
+  /// w, the mean of J A⁻¹ Jᵀ over a block's rows. It is a mean because rows that a cone bounds
+  /// together have equal R.
   /// @pre  the factor of A is in the cells; the scratch vector is free.
   CAROM_DEVICE void write_inverse_masses() const noexcept;
   /// R = softness · w.
@@ -56,7 +56,7 @@ CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_inverse_masses() const 
       solve_lanes(layout.mass_rows, state_.cells(layout.mass_factor_at), x);
       for (int i = 0; i < layout.velocities; ++i) sum += x[i] * x[i];
     }
-    // A block that moves nothing has any R.
+    // A block that moves nothing may have any R.
     const Number mean = select(sum > zero, sum / Number(Scalar(block.rows)), Number(Scalar(1)));
     for (int r = 0; r < block.rows; ++r) block.inverse_mass.set(r, mean);
   });
@@ -78,43 +78,43 @@ CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_weights(
   }
 }
 
-/// Measured choices of LaneRigid.
+/// Measured constants of LaneRigid.
 struct LaneRigidTuning {
-  /// Compliant problems after which a rigid one has no answer. Most take 2 to 6.
+  /// Count of compliant problems after which a rigid problem has no answer. Most need 2 to 6.
   static constexpr int problem_limit = 100;
-  /// Where a problem leaves more than this share of the violation before, the next one has R times
-  /// the number below. Under Coulomb's law the steps are small: stiffer trial impulses lie further
-  /// out, and from there Newton's method took ten times the iterations or found nothing.
+  /// If a problem leaves more than this share of the violation before, the next problem has a
+  /// smaller R. Under Coulomb's law the steps are small: stiffer trial impulses are farther away,
+  /// and from there Newton's method needed ten times the iterations or failed.
   static constexpr double convex_slow = 1.0 / 16, coulomb_slow = 0.8;
   static constexpr double convex_stiffer = 1.0 / 16, coulomb_stiffer = 0.7;
-  /// Under Coulomb's law R may also fall where impulses hardly change any more, by their relative
-  /// change times `reach`, but by no more than `fastest`: trial impulses then stay near those of
-  /// the problem before. Random rigid steps then need a seventh fewer iterations.
+  /// Under Coulomb's law R may also decrease when impulses hardly change: by their relative change
+  /// times `reach`, but at most by `fastest`. Trial impulses are then near those of the problem
+  /// before. Random rigid steps need a seventh fewer iterations with this.
   static constexpr double reach = 30, fastest = 0.25;
   /// R/w of the first problem.
   static constexpr double first_softness = 1e-2;
   /// R of the next problem over R of one without an answer.
   static constexpr double softer = 64;
-  /// The least R after a problem without an answer, over that problem's R: it may have been the way
-  /// there that failed. A floor above it leaves a sequence that is too slow for its limit: with 16
-  /// here 12 of 9988 random rigid steps had no answer, with 1 three, with this none.
+  /// The least R after a problem without an answer, relative to that problem's R; the path to it
+  /// may have caused the failure. A larger value makes the sequence too slow for its limit: with
+  /// 16, 12 of 9988 random rigid steps had no answer, with 1 three, with this value none.
   static constexpr double margin = 1.0 / 16;
-  /// R/w does not fall below this many roundings over the tolerance: Newton's method on a compliant
-  /// problem loses about w/R of its digits.
+  /// R/w is at least this count of roundings divided by the tolerance: Newton's method on a
+  /// compliant problem loses about w/R of its digits.
   static constexpr double roundings = 1.0 / 64;
-  /// Compliant problems without an answer after which the rigid one has none.
+  /// Count of compliant problems without an answer after which the rigid problem has none.
   static constexpr int failure_limit = 4;
 };
 
-/// Rigid contact in every lane: a sequence of compliant problems, in each of which the impulse of a
-/// rigid block is γ' = P(γ + R⁻¹(v̂ − J v')), with its impulse γ in the problem before. Where γ' =
-/// γ, γ and J v obey the law with R = 0. R is not part of that law: it is a share of the inverse
-/// mass w of the block, and is lowered where the sequence is slow. Islands without rigid blocks are
-/// one compliant problem.
+/// Rigid contact in each lane by a sequence of compliant problems (the proximal method of
+/// multipliers). In each problem the impulse of a rigid block is γ' = P(γ + R⁻¹(v̂ − J v')), where
+/// γ is its impulse in the problem before. If γ' = γ, then γ and J v obey the law with R = 0. The
+/// solution does not depend on R. R is a multiple of the inverse mass w of the block, and is
+/// reduced if the sequence is slow. Islands without rigid blocks are one compliant problem.
 ///
-/// A lane ends as converged where its compliant problem has converged and violation() ≤ tolerance ·
-/// scale, as no_progress after problem_limit problems, or as its compliant problem does after
-/// failure_limit of them without an answer.
+/// A lane ends as converged if its compliant problem has converged and
+/// violation() ≤ tolerance · scale; as no_progress after problem_limit problems; or with the status
+/// of its compliant problem after failure_limit problems without an answer.
 /// @cite   rockafellar1976augmented, the proximal method of multipliers, for the convex law.
 template <typename Number, int Stride, FrictionLaw Law>
 class LaneRigid {
@@ -132,7 +132,7 @@ class LaneRigid {
   CAROM_DEVICE LaneRigid(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits), blocks_(state), compliant_(state, limits) {}
 
-  /// As those of LaneNewton.
+  /// As in LaneNewton.
   CAROM_DEVICE void begin(const Mask& valid) noexcept {
     if (!is_rigid()) return compliant_.begin(valid);
     const Number zero = number(0);
@@ -158,9 +158,9 @@ class LaneRigid {
   [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
     return compliant_.iterations();
   }
-  /// How far the answer is from the law, as an energy is [√J]: √(δᵀw⁻¹δ) of the velocities
-  /// δ = R Δγ by which v̂ would have to move, with w the inverse mass of a row; 0 without rigid
-  /// blocks.
+  /// The error of the answer in the law, in the unit of √energy [√J]: √(δᵀw⁻¹δ) for the velocities
+  /// δ = R Δγ, the change of v̂ for which the law is satisfied; w is the inverse mass of a row. It
+  /// is 0 without rigid blocks.
   [[nodiscard]] CAROM_DEVICE Number violation() const noexcept {
     return is_rigid() ? course_.violation : number(0);
   }
@@ -168,7 +168,7 @@ class LaneRigid {
   /// The progress of the lanes.
   struct Course {
     Number problems, failures;  ///< compliant problems solved, and without an answer
-    Number softness, least;     ///< R/w, and from where on it does not fall
+    Number softness, least;     ///< R/w, and its lower limit
     Number violation;
   };
   struct Progress {
@@ -195,7 +195,7 @@ class LaneRigid {
   CAROM_DEVICE_CALL void renew() noexcept;
   CAROM_DEVICE Number measure(const Mask& lanes) noexcept;
   CAROM_DEVICE_CALL void lay_out() noexcept {
-    (void)state_.begin();  // the factor of A; begin() of the compliant problem looks at the answer
+    (void)state_.begin();  // the factor of A; begin() of the compliant problem reads the answer
     blocks_.write_inverse_masses();
     blocks_.write_weights(course_.softness);
   }
@@ -221,7 +221,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Number& factor, c
   blocks_.write_weights(softness);
 }
 
-/// @return  how far impulses have moved, relative to them.
+/// @return  the relative change of the impulses.
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE Number LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) noexcept {
   Number sum = number(0), size = number(0);
@@ -236,7 +236,7 @@ CAROM_DEVICE Number LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) n
   return sqrt(sum / size);
 }
 
-/// Ends lanes whose compliant problem has ended, or begins the next one with its impulses.
+/// Ends lanes whose compliant problem has ended, or starts the next problem with its impulses.
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
   for (;;) {
@@ -245,7 +245,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
     const auto code = [](SolveStatus status) { return number(static_cast<int>(status)); };
     const Number ended_with = compliant_.status(), before = course_.violation;
     const Mask solved = arrived & (ended_with <= code(SolveStatus::converged));
-    // Numbers of a problem that are not finite end it before the first iteration.
+    // A problem with numbers that are not finite ends before the first iteration.
     const Mask began = iterations() > number(0);
     const Mask unlimited = (!(ended_with <= code(SolveStatus::iteration_limit))) & began;
     const Mask failed = arrived & unlimited & (course_.failures < number(Tuning::failure_limit));

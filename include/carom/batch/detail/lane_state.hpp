@@ -13,8 +13,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A sum with about twice the digits of its type: what the sums before have rounded away is summed
-/// beside them.
+/// A sum with about twice the digits of its type: the rounding errors of the additions are summed
+/// separately.
 /// @cite  dekker1971floating for the products, ogita2005accurate for the sums.
 template <typename Number>
 struct LaneSum {
@@ -44,15 +44,15 @@ struct LaneSum {
   }
 };
 
-/// A (v − v*) − Jᵀγ of lanes in twice the digits of their type. A sum in those digits alone is off
-/// by their rounding of every momentum, which A⁻¹ enlarges for the light parts of a body. A view of
+/// A (v − v*) − Jᵀγ of lanes in twice the digits of their type. A sum in single digits has the
+/// rounding error of each momentum, which A⁻¹ amplifies for the light parts of a body. A view of
 /// the cells.
 template <typename Number, int Stride>
 class LaneBalance {
  public:
   using Cells = LaneCells<Number, Stride>;
 
-  /// @param high, low  cells for the sums of every velocity.
+  /// @param high, low  cells for the sums of each velocity.
   CAROM_DEVICE LaneBalance(const Cells& high, const Cells& low, int count) noexcept
       : high_(high), low_(low) {
     for (int i = 0; i < count; ++i) {
@@ -125,18 +125,18 @@ class LaneState {
     write_weights_of_lanes(c[Names::friction], c[Names::tangent], c[Names::normal],
                            c.from(Names::inverse_tangent));
   }
-  /// Measures velocities from the iterates last evaluated where the residual is near √ε_m times its
-  /// scale and the frame is still at rest, and evaluates again. Contact laws know differences of
-  /// velocities only: in the moving frame the iterates are small numbers, and so are their
-  /// roundings, which 1/R enlarges to those of the trial impulses.
+  /// Changes to a moving frame: velocities become relative to the last evaluated iterates in lanes
+  /// whose residual is near √ε_m times its scale and whose frame is still at rest. Then evaluates
+  /// again. Contact laws depend on differences of velocities only. In the moving frame the iterates
+  /// are small numbers, and so are their roundings, which 1/R amplifies in the trial impulses.
   CAROM_DEVICE_CALL void move_frames(const Mask& lanes) noexcept;
-  /// Measures velocities from the frames in the cells again.
+  /// Changes to the frames in the cells again.
   CAROM_DEVICE_CALL void restore_frames() noexcept;
   /// Lanes whose frame moves.
   [[nodiscard]] CAROM_DEVICE const Mask& has_moving_frame() const noexcept { return moving_; }
   /// Writes all numbers that depend on the iterate.
   CAROM_DEVICE_CALL void evaluate() noexcept;
-  /// ℓ at the iterate last evaluated.
+  /// ℓ at the last evaluated iterate.
   [[nodiscard]] CAROM_DEVICE_CALL Number cost() const noexcept;
   /// ℓ at rest and at the free velocity.
   [[nodiscard]] CAROM_DEVICE_CALL Number cost_at_rest() const noexcept;
@@ -144,14 +144,14 @@ class LaneState {
 
   Number residual{}, free_squared{}, pushed_squared{};
 
-  /// Lanes that obey Coulomb's law from the next evaluation on; the others the convex law, with v̂ₙ
-  /// lowered by the lifts of the contacts.
+  /// Selects the lanes with Coulomb's law for the next evaluations. The others use the convex law
+  /// with v̂ₙ reduced by De Saxcé's terms of the contacts.
   CAROM_DEVICE void set_law(const Mask& coulomb) noexcept {
     lifted_ = true;
     coulomb_ = coulomb;
   }
 
-  /// Moves lifts a share of the way to those of the iterates.
+  /// Moves De Saxcé's terms a share of the way to those of the iterates.
   CAROM_DEVICE void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
 
   [[nodiscard]] CAROM_DEVICE Number scale() const noexcept {
@@ -165,9 +165,9 @@ class LaneState {
     return cells_.from(layout_.contact_at(k));
   }
   [[nodiscard]] CAROM_DEVICE Cells cells(int at) const noexcept { return cells_.from(at); }
-  /// The blocks that are no friction contacts.
+  /// The blocks that are not friction contacts.
   [[nodiscard]] CAROM_DEVICE Blocks blocks() const noexcept { return {layout_, cells_}; }
-  /// Calls visit(block) for all blocks, friction contacts among them.
+  /// Calls visit(block) for all blocks, including friction contacts.
   template <typename Visit>
   CAROM_DEVICE void for_each_block(const Visit& visit) const noexcept {
     Block::for_each(layout_, cells_, visit);
@@ -204,18 +204,18 @@ class LaneState {
     const Cells source = vector(from), target = vector(to);
     for (int i = 0; i < layout_.velocities; ++i) target.set(i, select(lanes, source[i], target[i]));
   }
-  /// Where the residual is at most so many times its scale.
+  /// Lanes in which the residual is at most this multiple of its scale.
   [[nodiscard]] CAROM_DEVICE Mask meets(const Number& tolerance) const noexcept {
     const Number size = scale(), largest((std::numeric_limits<Scalar>::max)());
     return (residual <= largest) & (size <= largest) & (residual <= tolerance * size);
   }
-  /// Where the iterate's numbers are in range.
+  /// Lanes in which the numbers of the iterate are in range.
   [[nodiscard]] CAROM_DEVICE Mask is_finite() const noexcept {
     return residual <= Number((std::numeric_limits<Scalar>::max)());
   }
 
  private:
-  /// Σ R γ² with γ = P((v̂ − u)/R) for given u of every contact.
+  /// Σ R γ² with γ = P((v̂ − u)/R) for a given u of each contact.
   template <typename Velocity>
   [[nodiscard]] CAROM_DEVICE Number stored(const Velocity& velocity) const noexcept;
   [[nodiscard]] CAROM_DEVICE Number squared_by_mass(const Cells& momentum) const noexcept;
@@ -226,7 +226,7 @@ class LaneState {
             select(coulomb_, coulomb.n, convex.n)};
   }
 
-  /// Lowers v*, v̂ and J v by the velocity of the frame.
+  /// Subtracts the velocity of the frame from v*, v̂ and J v.
   CAROM_DEVICE void shift(const Mask& lanes) noexcept;
   CAROM_DEVICE_CALL void balance_exactly() noexcept;
 
@@ -363,7 +363,7 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     };
     const Number zero(Scalar(0));
     if (!any(!(abs(y.t1) + abs(y.t2) + abs(y.n) <= zero)))
-      continue;  // to add zeros changes nothing
+      continue;  // the addition of zeros changes nothing
     push(layout_.sides[k].low);
     push(layout_.sides[k].high);
   }
@@ -381,7 +381,7 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
   if (any(moving_)) balance_exactly();
   for (int i = 0; i < n; ++i) change.set(i, gradient[i]);
   residual = sqrt(squared_by_mass(change));
-  // ‖Jᵀγ‖ is ‖A (v − v*)‖ but for the residual.
+  // ‖Jᵀγ‖ is ‖A (v − v*)‖ up to the residual.
   const Number pushed_norm = larger(sqrt(moved) - residual, Number(Scalar(0)));
   pushed_squared = pushed_norm * pushed_norm;
 }

@@ -9,21 +9,20 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Measured choices of LaneSweep. A step of Newton's method costs a group of lanes as much as
-/// about 15 passes: bricks that slide need 2 steps instead of 8, and 3 instead of 11 under
-/// Coulomb's law.
+/// Measured constants of LaneSweep. A Newton step costs a group of lanes as much as about 15
+/// passes. Sliding bricks need 2 steps instead of 8, and 3 instead of 11 under Coulomb's law.
 struct LaneSweepTuning {
   /// Passes over all contacts.
   static constexpr int convex_passes = 6, coulomb_passes = 10;
-  /// After sweeps Newton's method on Coulomb's law is tried where the residual, relative to its
-  /// scale, is below this.
+  /// After sweeps, Newton's method on Coulomb's law is tried if the residual, relative to its
+  /// scale, is below this value.
   static constexpr double coulomb_reach = 0.3;
 };
 
-/// Sweeps over the contacts of a single body in every lane, from no impulse: each contact in turn
-/// gets the impulse that would solve the problem of this contact alone if its block of J A⁻¹ Jᵀ
-/// were its largest diagonal entry w times I. Coordinates are x = Lᵀ v, with A = L Lᵀ. A view of
-/// the cells.
+/// Sweeps over the contacts of a single body in each lane, starting with zero impulse. Each contact
+/// in turn gets the impulse that would solve the problem of this contact alone, with its block of J
+/// A⁻¹ Jᵀ replaced by its largest diagonal entry w times I. Coordinates are x = Lᵀ v, with A = L
+/// Lᵀ. A view of the cells.
 /// @see  sweep_small_contacts(), which does the same for one problem.
 template <typename Number, int Stride>
 class LaneSweep {
@@ -36,12 +35,12 @@ class LaneSweep {
 
   CAROM_DEVICE explicit LaneSweep(const State& state) noexcept : state_(state) {}
 
-  /// Moves these lanes to where sweeps lead, if the measure falls there. The iterates are evaluated
-  /// before and after.
-  /// @pre  the layout has room for sweeps, and the factor of A is in the cells.
-  /// @param start     the vector that has the iterates, too.
+  /// Moves these lanes to the result of the sweeps, if the measure is smaller there. The iterates
+  /// are evaluated before and after.
+  /// @pre  the layout has memory for sweeps, and the factor of A is in the cells.
+  /// @param start     a second vector with the iterates.
   /// @param evaluate  evaluates the iterates.
-  /// @param measure   the number for each lane that is to fall.
+  /// @param measure   the number for each lane that must decrease.
   template <typename Evaluate, typename Measure>
   CAROM_DEVICE_CALL void improve(FrictionLaw law, const Mask& lanes, int start,
                                  const Evaluate& evaluate, const Measure& measure) noexcept {
@@ -56,7 +55,7 @@ class LaneSweep {
   }
 
  private:
-  /// Leaves the velocity v* + A⁻¹Jᵀγ that sweeps lead to in the scratch vector. Impulses are
+  /// Writes the velocity v* + A⁻¹Jᵀγ of the sweeps' impulses to the scratch vector. Impulses are
   /// overwritten.
   CAROM_DEVICE_CALL void run(FrictionLaw law) const noexcept;
 
@@ -68,7 +67,7 @@ class LaneSweep {
   [[nodiscard]] CAROM_DEVICE Cells columns(int k) const noexcept {
     return state_.cells(state_.layout().sweep_at + 3 * state_.layout().velocities * k);
   }
-  /// They are where the steps of a line search will be.
+  /// They are at the place of the steps of a line search.
   [[nodiscard]] CAROM_DEVICE Cells numbers(int k) const noexcept {
     return state_.contact(k).from(Names::velocity_step);
   }
@@ -88,7 +87,7 @@ class LaneSweep {
 
 // --- implementation ---
 
-/// What does not change from sweep to sweep.
+/// Computes the numbers that do not change between sweeps.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneSweep<Number, Stride>::begin(int k) const noexcept {
   const LaneLayout& layout = state_.layout();

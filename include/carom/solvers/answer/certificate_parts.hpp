@@ -30,7 +30,7 @@ class LargestPart {
     value_ = part;
     owner_ = owner;
   }
-  /// Adds the numbers of another, of owners that come later.
+  /// Adds the numbers of another one, whose owners come later.
   LargestPart& operator+=(const LargestPart& later) noexcept {
     add(later.value_, later.owner_);
     return *this;
@@ -43,7 +43,7 @@ class LargestPart {
   Index owner_ = -1;
 };
 
-/// The first index of some that are added in order; −1 if there is none.
+/// The first index of several that are added in order; −1 if there is none.
 struct FirstIndex {
   Index number = -1;
 
@@ -67,8 +67,8 @@ template <RealScalar Scalar, typename Part, typename Visit>
   });
 }
 
-/// An answer (v, γ) to a problem, and how to go over it: blocks and bodies by ranges, and a body's
-/// blocks one after the other.
+/// An answer (v, γ) to a problem, with loops over it: blocks and bodies by ranges, and the blocks
+/// of a body in their order.
 template <RealScalar Scalar>
 class JudgedAnswer {
  public:
@@ -108,8 +108,8 @@ class JudgedAnswer {
   BodyTouches touches_;
 };
 
-/// Sums over bodies of what makes up ‖w − w* − Ĵᵀγ‖, how large that is relative to the momentum in
-/// play, and the worst body.
+/// Sums over bodies of the terms of ‖w − w* − Ĵᵀγ‖, its size relative to the momentum scale, and
+/// the worst body.
 template <RealScalar Scalar>
 class MomentumBalance {
  public:
@@ -135,7 +135,7 @@ class MomentumBalance {
   }
 
   [[nodiscard]] Scalar norm() const noexcept { return std::sqrt(off_squared_); }
-  /// @param gross_squared  ‖Ĵᵀγ‖² if no impulse cancelled another.
+  /// @param gross_squared  ‖Ĵᵀγ‖² without cancellation between impulses.
   [[nodiscard]] Scalar relative(const Scalar& gross_squared) const noexcept {
     const Scalar scale = momentum_scale(free_squared_, pushed_squared_, gross_squared);
     return scale > Scalar(0) ? norm() / scale : norm();
@@ -143,7 +143,7 @@ class MomentumBalance {
   [[nodiscard]] Index worst() const noexcept { return worst_.owner(); }
   /// The largest part of off_squared, that of worst().
   [[nodiscard]] const Scalar& worst_part() const noexcept { return worst_.value(); }
-  /// Replaces the sums by total(sums), those of all machines with a part of the bodies.
+  /// Replaces the sums by total(sums), the sums over all machines with a part of the bodies.
   template <typename Total>
   void add_up(const Total& total) {
     const std::array<Scalar, 3> all =
@@ -191,7 +191,8 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 struct PartSums {
   Scalar gap_sum = 0;
-  Scalar given_gross = 0, own_gross = 0;  ///< ‖Ĵᵀγ‖², ‖ĴᵀP(y)‖² if no impulse cancelled another
+  /// ‖Ĵᵀγ‖², ‖ĴᵀP(y)‖² without cancellation between impulses
+  Scalar given_gross = 0, own_gross = 0;
   LargestPart<Scalar> gap{Scalar(-1)}, violation{Scalar(0)}, work{Scalar(-1)};
   FirstIndex not_finite;  ///< the first block whose y(v) is not finite
 
@@ -213,7 +214,7 @@ struct PartSums {
   }
 };
 
-/// Sums over every block of an answer (v, γ).
+/// Sums over all blocks of an answer (v, γ).
 /// @param own  P(y(v)), written in all blocks where y(v) is finite.
 template <RealScalar Scalar>
 [[nodiscard]] PartSums<Scalar> sum_impulses(const JudgedAnswer<Scalar>& answer,
@@ -233,7 +234,7 @@ template <RealScalar Scalar>
   return answer.sum_over_blocks(PartSums<Scalar>(), add);
 }
 
-/// The balances of momentum of a velocity with the impulses given and with its own, P(y(v)).
+/// The momentum balances of a velocity with the given impulses and with its own impulses, P(y(v)).
 template <RealScalar Scalar>
 struct Balances {
   MomentumBalance<Scalar> given, own;
@@ -296,7 +297,7 @@ struct NaturalMapSums {
 
 /// The natural map error of the dual problem and its worst block.
 /// @param close  v* + A⁻¹Jᵀγ.
-/// @return  infinite where a number leaves the type's range, with the first block where one does.
+/// @return  infinite if a number leaves the range of the type, with the first such block.
 template <RealScalar Scalar>
 [[nodiscard]] std::pair<Scalar, Index> natural_map_error(const JudgedAnswer<Scalar>& answer,
                                                          const VectorX<Scalar>& close) {
@@ -322,11 +323,11 @@ template <RealScalar Scalar>
   return {map.sums.error(yardstick), map.worst.owner()};
 }
 
-/// Upper bounds of measures of an answer (v, γ) that hold with all rounding.
+/// Upper bounds of measures of an answer (v, γ) that include all rounding.
 template <std::floating_point Scalar>
 struct CheckedMeasures {
   Scalar velocity_error_bound, duality_gap;
-  /// Of each body, how far a velocity is from v* + A⁻¹Jᵀγ in the norm of A.
+  /// For each body, the distance of a velocity from v* + A⁻¹Jᵀγ in the norm of A.
   VectorX<Scalar> off;
 };
 
@@ -406,8 +407,9 @@ struct CheckedSize {
   }
 };
 
-/// @param off    of each body, how far a velocity may be from the exact one in the norm of A.
-/// @param slack  written: of each row, how far J v may be from the exact one for that.
+/// @param off    for each body, the possible distance of a velocity from the exact one in the norm
+///               of A.
+/// @param slack  written: for each row, the corresponding possible error of J v.
 template <std::floating_point Scalar>
 [[nodiscard]] CheckedSize<Scalar> check_size(const JudgedAnswer<Scalar>& answer,
                                              const CheckedBodies<Scalar>& bodies,
@@ -433,7 +435,7 @@ template <std::floating_point Scalar>
 }
 
 /// An upper bound of the natural map error of impulses.
-/// @param close, off  a velocity near v* + A⁻¹Jᵀγ, and how far it may be from that, body by body.
+/// @param close, off  a velocity near v* + A⁻¹Jᵀγ, and its possible distance from it, body by body.
 /// @note  Cold: allocates.
 template <std::floating_point Scalar>
 [[nodiscard]] Scalar check_natural_map(const JudgedAnswer<Scalar>& answer,

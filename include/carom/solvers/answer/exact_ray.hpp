@@ -23,14 +23,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Finds the ray of the largest g·r/√(rᵀ(W + R)r), g = −q. It minimises ½ rᵀ(W + R)r +
-/// ½ (ω g·r − 1)² over the cone of rays, whose minimiser has that direction for every ω > 0.
+/// Finds the ray r with the largest g·r/√(rᵀ(W + R)r), g = −q. The method minimises ½
+/// rᵀ(W + R)r + ½ (ω g·r − 1)² over the cone of rays; its minimiser has this direction for each
+/// ω > 0.
 ///
-/// The cone is spanned by columns; each is a direction of one contact. Non-negative least squares
-/// finds the best ray of the columns at hand. Then each contact adds the direction along which the
-/// cost falls most, and columns that are not used are dropped. A half line needs one column, a line
-/// two, and a circle a few near the direction that it ends with.
-/// @note  Cold: allocates; work grows with the cube of the columns in use.
+/// The cone is spanned by columns; each is a direction of one contact. The steps: (1) non-negative
+/// least squares computes the best ray of the current columns; (2) for each contact, add the
+/// direction in which the cost decreases most; (3) remove unused columns. The iteration ends when
+/// the cost decreases in no direction. A half line needs one column, a line two, and a circle some
+/// near its final direction.
+/// @note  Cold: allocates; the work grows with the cube of the count of used columns.
 template <RealScalar Scalar>
 class RayColumns {
  public:
@@ -44,7 +46,7 @@ class RayColumns {
   }
 
   /// Adds a direction; it need not be in the cone.
-  /// @param keep  whether it stays when it is not used.
+  /// @param keep  whether the direction stays if it is not used.
   void add(Index contact, const Rows& direction, bool keep = false) {
     VectorX<Scalar> rows = VectorX<Scalar>::Zero(problem_.row_count());
     const int count = problem_.set(contact).rows;
@@ -56,9 +58,9 @@ class RayColumns {
     columns_.push_back(std::move(column));
   }
 
-  /// Chooses ω by the largest drive of a direction relative to its momentum. To be called after the
+  /// Chooses ω by the largest drive of a direction relative to its momentum. Call it after the
   /// first columns are added.
-  /// @return  false where no direction has a drive, so that there is no ray.
+  /// @return  false if no direction has a drive; then there is no ray.
   bool weigh() {
     using std::sqrt;
     Scalar largest(0);
@@ -74,7 +76,7 @@ class RayColumns {
     return largest > Scalar(0);
   }
 
-  /// Adds columns until the cost falls along none that is left.
+  /// Adds columns until the cost decreases in no remaining direction.
   void solve(int rounds) {
     constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
     constexpr int roundings = InfeasibilityTuning::slope_roundings;
@@ -111,7 +113,7 @@ class RayColumns {
     Scalar momentum;          ///< dᵀ(W + R)d
     Scalar drive;             ///< g·d
     Scalar size;              ///< unit of its weight: one over the norm of [(W + R)^½; ω gᵀ] d
-    Scalar amount = 0;        ///< how much of the direction is in the ray
+    Scalar amount = 0;        ///< the amount of the direction in the ray
   };
 
   /// dᵀ(W + R)d without the coupling between the two parts of a contact.
@@ -129,8 +131,8 @@ class RayColumns {
     return sum;
   }
 
-  /// Calls visit(contact, direction, slope along it) for the direction of every contact, or row,
-  /// along which the slope falls most.
+  /// Calls visit(contact, direction, derivative along it) for the direction of steepest descent of
+  /// each contact or row.
   template <typename Visit>
   void for_each_direction(const Visit& visit) const {
     for (Index i = 0; i < problem_.count(); ++i) {
@@ -154,7 +156,7 @@ class RayColumns {
       visit(i, direction, direction.dot(slope));
     }
   }
-  /// The rows of a block that fall most per unit of the normal.
+  /// The steepest descent of a block per unit of the normal.
   static void descend(const FrictionBlock<Scalar>& block, const Rows& slope, Rows& direction) {
     using std::sqrt;
     Scalar squared(0);
@@ -191,7 +193,8 @@ class RayColumns {
       linear(a) = -weight_ * at(a).drive * at(a).size;
     }
     squares_.prepare(count);
-    (void)squares_.solve(gram, linear, x);  // if it stops early, the certificate judges the ray
+    // if it stops early, the certificate still measures the ray
+    (void)squares_.solve(gram, linear, x);
     if (!x.allFinite()) return false;
     set_ray(x);
     for (int pass = 0; pass < 3; ++pass) correct(gram, x);
@@ -221,7 +224,7 @@ class RayColumns {
       product_ += x(a) * c.size * c.product;
     }
   }
-  /// One step of iterative refinement over the columns in use: products of the ray keep the digits
+  /// One step of iterative refinement over the used columns: products of the ray have the digits
   /// that the Gram matrix, a square, has lost.
   void correct(const MatrixX<Scalar>& gram, VectorX<Scalar>& x) {
     std::vector<Index> used;
@@ -258,7 +261,7 @@ class RayColumns {
   NonnegativeLeastSquares<Scalar> squares_;
 };
 
-/// Makes columns span the ray of one island. @return false where v* satisfies the gaps.
+/// Adds columns that span the ray of one island. @return false if v* satisfies the gaps.
 template <RealScalar Scalar>
 [[nodiscard]] bool fit_island_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
                                   const VectorX<Scalar>& impulse, RayColumns<Scalar>& columns) {
@@ -304,9 +307,9 @@ void for_each_island_row(const DelassusProblem<Scalar>& whole, const Contacts& c
   }
 }
 
-/// Writes the problem in impulses whose exact rays are those of a problem given by bodies, without
-/// the masses and v*, on which no such ray depends: q = −v̂, and each body's Jᵀ in a unit of its
-/// own. The v̂ of gaps are reduced by their rounding. A compliant contact has v̂ = 0 and R = 1.
+/// Writes a problem in impulses with the same exact rays as a problem given by bodies, but without
+/// the masses and v*, on which no such ray depends: q = −v̂, and the Jᵀ of each body in its own
+/// unit. The v̂ of gaps are reduced by their rounding. A compliant contact has v̂ = 0 and R = 1.
 template <RealScalar Scalar>
 class BalancedForm {
  public:
@@ -349,8 +352,8 @@ class BalancedForm {
   }
 
  private:
-  /// v̂ of a row, less its rounding; of a row that may press either way zero where the rounding may
-  /// change its sign.
+  /// v̂ of a row minus its rounding. For a row with impulses of both signs it is zero if the
+  /// rounding may change its sign.
   [[nodiscard]] static Scalar least_demand(const ImpulseSet<Scalar>& set, int row,
                                            const Scalar& bias, const Scalar& rounding) noexcept {
     const bool normal = row == normal_row(set.shape);
@@ -380,7 +383,7 @@ class BalancedForm {
   BodyTouches touches_;
 };
 
-/// A direction of a contact's impulse, and how much of it is in a ray.
+/// A direction of a contact's impulse, and its amount in a ray.
 template <RealScalar Scalar>
 struct RayTerm {
   Index contact;
@@ -389,9 +392,9 @@ struct RayTerm {
 };
 
 /// Changes the amounts of the terms of a ray until Jᵀr is zero to rounding, body by body. The
-/// change is the least one relative to the amounts, by steps of Newton whose residual is summed
-/// anew, which has the digits that a Gram matrix loses.
-/// @note  Cold: allocates; work grows with the cube of the terms.
+/// change is the least one relative to the amounts. It is computed by Newton steps whose residual
+/// is summed again, which has the digits that a Gram matrix loses.
+/// @note  Cold: allocates; the work grows with the cube of the count of terms.
 template <RealScalar Scalar>
 class RayPolish {
  public:
@@ -404,7 +407,7 @@ class RayPolish {
     }
     measure(terms);
   }
-  /// Σ |r_k| ‖J_k‖_{A⁻¹} of each body, of the terms of the last call.
+  /// Σ |r_k| ‖J_k‖_{A⁻¹} of each body, for the terms of the last call.
   [[nodiscard]] const VectorX<Scalar>& gross() const noexcept { return momenta_.gross; }
 
   [[nodiscard]] VectorX<Scalar> ray_of(const std::vector<RayTerm<Scalar>>& terms) const {
@@ -421,7 +424,7 @@ class RayPolish {
   void measure(const std::vector<RayTerm<Scalar>>& terms) {
     momenta_ = body_momenta(problem_, ray_of(terms));
   }
-  /// One step. @return false where nothing is left to do, or cannot be done.
+  /// One step. @return false if no change is needed or possible.
   bool correct(std::vector<RayTerm<Scalar>>& terms) {
     using std::sqrt;
     std::vector<Index> place(std::size_t(problem_.body_count()), -1);
@@ -457,7 +460,7 @@ class RayPolish {
     }
     const VectorX<Scalar> change = slopes.completeOrthogonalDecomposition().solve(left);
     if (!change.allFinite()) return false;
-    // A term whose amount a step nearly removes has no other term to cancel with.
+    // A term that a step nearly removes has no other term for cancellation.
     const Scalar least = sqrt(std::numeric_limits<Scalar>::epsilon());
     for (std::size_t k = 0; k < terms.size(); ++k) {
       const Scalar left_over = Scalar(1) + change(Index(k));
@@ -471,7 +474,7 @@ class RayPolish {
 };
 
 /// Finds a ray of a problem given by bodies that cancels to the last digit, island by island. It
-/// does not depend on the masses, so that heavy bodies among light ones are no harder.
+/// does not depend on the masses, so that heavy bodies among light ones are not more difficult.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 class ExactRay {
@@ -482,7 +485,7 @@ class ExactRay {
   }
 
   /// @param guess  γ of all rows, finite.
-  /// @return  r of all rows; empty where none is found.
+  /// @return  r of all rows; empty if none is found.
   [[nodiscard]] VectorX<Scalar> find(const VectorX<Scalar>& guess) {
     const VectorX<Scalar> units = form_.row_units();
     DelassusProblem<Scalar> dual;
@@ -511,7 +514,7 @@ class ExactRay {
       polish_.improve(terms);
       const VectorX<Scalar> ray = ray_in_cone(all_, law_, polish_.ray_of(terms));
       if (is_exact(ray)) return ray;
-      // Once more in units in which all bodies that the ray presses are pressed alike.
+      // Once more in units in which all bodies with forces from the ray have equal forces.
       const VectorX<Scalar> pressed =
           polish_.gross().cwiseMax(std::numeric_limits<Scalar>::epsilon() * units);
       if (!pressed.allFinite()) return {};
@@ -521,7 +524,7 @@ class ExactRay {
     }
     return {};
   }
-  /// The terms of the best ray of an island, scaled; none where it is not near an exact one.
+  /// The scaled terms of the best ray of an island; empty if it is not near an exact ray.
   [[nodiscard]] Terms near_terms(DelassusIslands<Scalar>& islands, Index island,
                                  const DelassusProblem<Scalar>& part,
                                  const VectorX<Scalar>& guess) const {

@@ -33,8 +33,8 @@ template <std::floating_point Scalar>
 
 /// Sums that make up a natural map error.
 ///
-/// The map is taken with the computed w, as an exact number. With the exact one w' it is larger by
-/// max(1, w'/w) at most, so that no rounding of w is in the points that are projected.
+/// The map is computed with the computed w as an exact number. With the exact number w' it is
+/// larger by at most max(1, w'/w). The projected points therefore do not contain the rounding of w.
 template <std::floating_point Scalar>
 class CheckedMap {
  public:
@@ -66,7 +66,7 @@ class CheckedMap {
       velocity_ += u[std::size_t(i)] * u[std::size_t(i)];
     }
   }
-  /// Adds the sums of another that has the same w and ‖q‖.
+  /// Adds the sums of another map with the same w and ‖q‖.
   CheckedMap& operator+=(const CheckedMap& other) noexcept {
     map_ += other.map_;
     impulse_ += other.impulse_;
@@ -94,9 +94,9 @@ class CheckedMap {
   Number map_, impulse_, velocity_;  ///< squares of their norms
 };
 
-/// A mean or norm of a problem's rows as the problem stores it: its own, computed with rounding, or
-/// that of another problem, of which this one is an island, and which counts as exact.
-/// @param lost  a bound of what underflow removed from the stored number.
+/// A mean or norm of a problem's rows as the problem stores it. It is computed with rounding, or it
+/// is that of another problem of which this one is an island; then it counts as exact.
+/// @param lost  a bound of the loss by underflow in the stored number.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> choose_yardstick(const RoundedNumber<Scalar>& own,
                                                      const Scalar& stored, Index rows,
@@ -134,12 +134,12 @@ template <std::floating_point Scalar>
       squared += q * q;
     }
   }
-  // Each square that underflows loses the smallest normal number at most.
+  // Each square that underflows loses at most the smallest normal number.
   const Scalar lost = std::sqrt(Scalar(problem.row_count()) * (std::numeric_limits<Scalar>::min)());
   return choose_yardstick(square_root(squared), problem.load_norm(), problem.row_count(), lost);
 }
 
-/// One row of u = (W + R) γ + q. Of a W that is a function, its product counts as exact.
+/// One row of u = (W + R) γ + q. If W is a function, its product counts as exact.
 /// @param impulse, product  γ, and W γ where W is a function, in parts.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> rounded_velocity(const DelassusProblem<Scalar>& problem,

@@ -19,40 +19,41 @@ namespace detail {
 /// Constants of certify_infeasible() and refine_ray(). Each is a pure number [-]; ε is the rounding
 /// unit of the scalar type.
 ///
-/// Half and twice of each were measured on the problems of examples/scenes/infeasible.hpp, just
-/// before and just beyond the threshold where their answer ends: docs/performance.md.
+/// Half and twice each value were measured on the problems of examples/scenes/infeasible.hpp, just
+/// before and just after the threshold at which their answers end: docs/performance.md.
 struct InfeasibilityTuning {
-  /// A demand v̂·r is one where it is more than ε to this power times the speeds at its contacts:
-  /// 3.7e-11 of them in double and 2.4e-5 in float. Gaps are differences of positions, whose
-  /// rounding over the step is no small number of ε of a speed: 1 m, 1 ms and the 1 cm/s that
-  /// gravity gives in it make 1e5 ε. A larger power takes such roundings for overlaps that no
-  /// velocity can undo, and so calls bodies that fit their place exactly a contradiction; a smaller
-  /// one leaves contradictions unproven that exceed a contact's tolerance.
+  /// A demand v̂·r is positive if it is more than ε to this power times the speeds at its contacts:
+  /// 3.7e-11 of them in double and 2.4e-5 in float. Gaps are differences of positions, and their
+  /// rounding over the step is many ε of a speed: 1 m, 1 ms and the 1 cm/s from gravity in it make
+  /// 1e5 ε. With a larger power, such roundings count as overlaps that no velocity can remove, and
+  /// bodies that exactly fit their place count as a contradiction. With a smaller one,
+  /// contradictions larger than a contact's tolerance remain unproven.
   static constexpr double demand_power = 2.0 / 3.0;
-  /// A contact belongs to the first guess of a ray where its impulse is more than the largest one
-  /// divided by this. The others are added as they are needed.
+  /// A contact is in the first guess of a ray if its impulse is more than the largest one divided
+  /// by this number. The others are added when they are needed.
   static constexpr double guess_range = 1000;
-  /// Most rounds of a ray; each adds every column along which the slope still falls.
+  /// Largest count of rounds of a ray. Each adds all columns along which the cost still decreases.
   static constexpr int column_rounds = 100;
-  /// A ray is refined where the momenta of its rows cancel but for less than this share. Those of
-  /// exact rays cancel but for √ε before they are refined, 3e-4 in float.
+  /// A ray is refined if the momenta of its rows cancel up to less than this share. Those of exact
+  /// rays cancel up to √ε before the refinement, 3e-4 in float.
   static constexpr double near_exact = 0.01;
-  /// Steps by which a near ray is made exact, and how often it is fitted anew in units in which its
-  /// momenta are alike. Two of each are enough where bodies are alike.
+  /// Count of steps that make a near ray exact, and count of fits in units in which its momenta are
+  /// similar. Two of each are enough for similar bodies.
   static constexpr int polish_steps = 4, exact_rounds = 3;
-  /// A direction becomes a column where the cost falls along it by more than so many ε times its
-  /// own norm: rounding of the sums over the contacts would add columns without end.
+  /// A direction becomes a column if the cost decreases along it by more than this count of ε times
+  /// its own norm. Otherwise the rounding of the sums over the contacts would add columns without
+  /// end.
   static constexpr int slope_roundings = 64;
-  /// Roundings [ε of the sum of the absolute terms] that products of W or momenta, and sums of the
-  /// load, may be off by. Roundings grow as the root of the number of terms: these cover some 250
-  /// terms and some 60. With many more product_roundings a small momentum would count as zero, with
-  /// many fewer load_roundings a drive that is rounding would count as positive: both prove too
-  /// much. The opposite changes lose proofs.
+  /// Possible rounding [ε of the sum of the absolute terms] of products of W or momenta, and of
+  /// sums of the load. Roundings grow as the root of the count of terms: these values cover some
+  /// 250 and some 60 terms. With much larger product_roundings a small momentum would count as
+  /// zero; with much smaller load_roundings a drive that is rounding would count as positive. Both
+  /// could prove something false. The opposite changes lose proofs.
   static constexpr int product_roundings = 16, load_roundings = 8;
 };
 
-/// The nearest direction in which the impulses of a set are unbounded. Under Coulomb's law that of
-/// a cone is its normal.
+/// The nearest direction in which the impulses of a set are unbounded. Under Coulomb's law it is
+/// the normal of a cone.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> nearest_ray(const ImpulseSet<Scalar>& set, FrictionLaw law,
                                              const RowNumbers<Scalar>& given) noexcept {
@@ -74,7 +75,7 @@ template <RealScalar Scalar>
   return nearest_impulse(cone, RowNumbers<Scalar>(RowNumbers<Scalar>::Ones()), given);
 }
 
-/// The rows of one contact, out of numbers for all rows.
+/// The rows of one contact from numbers for all rows.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> contact_rows(const DelassusProblem<Scalar>& problem, Index contact,
                                               const VectorX<Scalar>& all) noexcept {
@@ -105,7 +106,7 @@ template <RealScalar Scalar>
   return load;
 }
 
-/// (W + R) r in parts: without q, so that what cancels leaves nothing but rounding.
+/// (W + R) r in parts: without q, so that after cancellation only rounding remains.
 template <RealScalar Scalar>
 void write_products(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>& parts,
                     VectorX<Scalar>& product) {
@@ -139,7 +140,7 @@ template <RealScalar Scalar>
   return problem.diagonal(part)(place, place);
 }
 
-/// How many tangents share one μ that bounds nothing else: 1, 2, or 0 for shapes in which the
+/// Count of tangents with one common μ that bounds nothing else: 1, 2, or 0 for shapes in which the
 /// direction of uₜ alone does not determine that of the impulse.
 template <RealScalar Scalar>
 [[nodiscard]] int plain_tangents(const ImpulseSet<Scalar>& set) noexcept {
@@ -155,7 +156,7 @@ template <RealScalar Scalar>
   }
 }
 
-/// The largest inverse mass of a contact's rows; 1 where none of its bodies moves.
+/// The largest inverse mass of a contact's rows; 1 if none of its bodies moves.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar largest_inverse_mass(const DelassusProblem<Scalar>& problem,
                                           Index contact) noexcept {
@@ -175,7 +176,7 @@ template <RealScalar Scalar>
   return own > Scalar(0) ? own : largest_inverse_mass(problem, contact);
 }
 
-/// √(Σ ‖J_kᵀ‖² r_k²), what a ray moves if its rows do not cancel.
+/// √(Σ ‖J_kᵀ‖² r_k²), the norm of the momentum of a ray without cancellation between its rows.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar gross_norm(const DelassusProblem<Scalar>& problem,
                                 const VectorX<Scalar>& ray) {
@@ -187,22 +188,22 @@ template <RealScalar Scalar>
   return sqrt(squared);
 }
 
-/// Share of the sum of the absolute terms that a product may be off by.
+/// Possible error of a product as a share of the sum of the absolute terms.
 template <RealScalar Scalar>
 [[nodiscard]] constexpr Scalar product_rounding() noexcept {
   return InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
 }
 
-/// Whether a row of a set is a normal or a tangent of a contact, and no row of another unit.
+/// Whether a row of a set is a normal or a tangent of a contact, not a row with another unit.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_of_point(const ImpulseSet<Scalar>& set, int row) noexcept {
   const int n = normal_row(set.shape);
   return row <= n;
 }
 
-/// The norm of every row of a block on one side, and of the rows of a contact's point the largest
-/// of them: axes are turned with rounding, so that a normal that nothing moves has some of the
-/// tangents in it.
+/// The norm of each row of a block on one side. For the rows of a contact's point it is the largest
+/// of their norms: axes are rotated with rounding, so that a normal without motion contains a part
+/// of the tangents.
 /// @param columns  Jᵀ or Ĵᵀ, size × rows.
 template <RealScalar Scalar, typename Columns>
 [[nodiscard]] RowNumbers<Scalar> point_norms(const ImpulseSet<Scalar>& set,
@@ -219,14 +220,14 @@ template <typename Block>
   return point_norms(block.set(), block.whitened_columns(side));
 }
 
-/// The speeds of the rows of a problem, and what part of a row's bias may be nothing but rounding:
+/// The speeds of the rows of a problem, and the part of a row's bias that may be only rounding:
 /// docs/derivations/infeasibility.md.
 template <RealScalar Scalar>
 class DemandRounding {
  public:
-  /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
-  /// the weights of side_weights(). A body's part is at most ‖J_k‖ ‖v*‖ of its coordinates, which
-  /// it would exceed where heavy and light parts are in one A.
+  /// For a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
+  /// the weights of side_weights(). The part of a body is limited to ‖J_k‖ ‖v*‖ of its coordinates,
+  /// which it would exceed if heavy and light parts are in one A.
   explicit DemandRounding(const ContactProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.impulse_count());
@@ -253,7 +254,7 @@ class DemandRounding {
     });
     finish(free.size() > 0 ? Scalar(free.cwiseAbs().maxCoeff()) : Scalar(0));
   }
-  /// Of a problem in impulses: the largest |q| of the contact's point; |q_k| of other rows.
+  /// For a problem in impulses: the largest |q| of the contact's point; |q_k| of other rows.
   explicit DemandRounding(const DelassusProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.row_count());
@@ -277,7 +278,7 @@ class DemandRounding {
     finish(Scalar(0));
   }
 
-  /// Of every row [m/s, rad/s].
+  /// For each row [m/s, rad/s].
   [[nodiscard]] const VectorX<Scalar>& rows() const noexcept { return rounding_; }
 
  private:
@@ -287,7 +288,7 @@ class DemandRounding {
     kind_.assign(std::size_t(rows), 0);
     moves_.assign(std::size_t(rows), 0);
   }
-  /// @param fallback  the speed where no row that moves anything has one.
+  /// @param fallback  the speed if no row that moves a body has one.
   void finish(const Scalar& fallback) {
     using std::pow;
     const Scalar share =
@@ -314,29 +315,29 @@ class DemandRounding {
   std::vector<signed char> moves_;  ///< 0: J_k = 0, the row moves nothing
 };
 
-/// −q·r of a ray, or v̂·r where Jᵀr = 0 and the two are the same.
+/// −q·r of a ray, or v̂·r if Jᵀr = 0, where the two are equal.
 template <RealScalar Scalar>
 struct RayLoad {
   Scalar value;
-  Scalar rounding;  ///< what rounding may have added to the value
-  Scalar unsure;    ///< below it the value may be nothing but the rounding of gaps
+  Scalar rounding;  ///< possible contribution of rounding to the value
+  Scalar unsure;    ///< below this number the value may be only the rounding of gaps
 
   /// @param size    the sum of the absolute terms of the value.
-  /// @param demand  Σ of DemandRounding's rows times |r|, which counts where Jᵀr = 0.
+  /// @param demand  Σ of DemandRounding's rows times |r|, used if Jᵀr = 0.
   RayLoad(const Scalar& sum, const Scalar& size, bool exact, const Scalar& demand) noexcept
       : value(sum),
         rounding(InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
                  size),
         unsure(exact ? demand : rounding) {}
-  /// The value less its rounding; not positive where it may be rounding alone.
+  /// The value minus its rounding; not positive if it may be rounding only.
   [[nodiscard]] Scalar drive() const noexcept {
     return value > unsure ? Scalar(value - rounding)
                           : (std::min)(Scalar(value - unsure), Scalar(0));
   }
 };
 
-/// z = (W + R) r by rows, and the most by which each may be off. Where a body's part of all rows of
-/// a contact may be zero, it is set to zero and has no error; otherwise no row is.
+/// z = (W + R) r by rows, and an upper bound of the error of each. If a body's part may be zero for
+/// all rows of a contact, it is set to zero without error; otherwise no row is set to zero.
 /// @tparam Rows  of a problem, or of one contact.
 template <typename Rows>
 struct RayProducts {
@@ -350,7 +351,7 @@ class DualRayMeasures {
   explicit DualRayMeasures(const DelassusProblem<Scalar>& problem)
       : problem_(problem), load_(load_rows(problem)), demand_(problem) {}
 
-  /// √(rᵀ(W + R)r); zero where every row of (W + R) r may be nothing but rounding.
+  /// √(rᵀ(W + R)r); zero if all rows of (W + R) r may be only rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
     VectorX<Scalar> parts, product, sizes;
@@ -392,8 +393,9 @@ class DualRayMeasures {
  private:
   static constexpr Scalar noise = product_rounding<Scalar>();
 
-  /// Σ_j √(W_kk W_jj) |r_j| over the rows j that share a body with k, or all where W is a function.
-  /// Entries of W that should be zero have rounding of that size, and |W_kj| does not say so.
+  /// Σ_j √(W_kk W_jj) |r_j| over the rows j with a common body with k, or all rows if W is a
+  /// function. Entries of W that should be zero have rounding of this size, which |W_kj| does not
+  /// show.
   /// @return  its sum over |r_k|.
   Scalar write_sizes(const VectorX<Scalar>& parts, VectorX<Scalar>& sizes) const {
     using std::sqrt;
@@ -459,7 +461,7 @@ class BodyRayMeasures {
   BodyRayMeasures(const ContactProblem<Scalar>& problem, const DelassusProblem<Scalar>& dual)
       : problem_(problem), dual_(dual), demand_(problem) {}
 
-  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R); zero where every body's part may be nothing but rounding.
+  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R); zero if the part of each body may be only rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
     const Momenta momenta = momenta_of(ray);
@@ -523,7 +525,7 @@ class BodyRayMeasures {
   }
 
  private:
-  /// L⁻¹Jᵀr, and of each body what rounding may have made of it.
+  /// L⁻¹Jᵀr, and the possible rounding for each body.
   struct Momenta {
     VectorX<Scalar> sum, errors;
   };
@@ -538,14 +540,14 @@ class BodyRayMeasures {
 };
 
 /// The largest z·γ over the impulses of a set, as constant + slope · x, where x is the size of the
-/// impulse that the set does not bound.
+/// impulse in the unbounded direction of the set.
 template <RealScalar Scalar>
 struct Support {
   Scalar constant = 0, slope = 0;
 };
 
-/// The support of a set, for the worst z within its errors. The direction of friction is unknown,
-/// so every friction block of a cone counts with μ‖z_b‖.
+/// The support function of a set, for the worst z within its errors. The direction of friction is
+/// unknown, so each friction block of a cone counts with μ‖z_b‖.
 template <RealScalar Scalar>
 [[nodiscard]] Support<Scalar> support_of(const ImpulseSet<Scalar>& set,
                                          const RayProducts<RowNumbers<Scalar>>& z) noexcept {

@@ -12,16 +12,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Some parts of an island's blocks, and passes over their rows Ĵ.
+/// A selection of parts of an island's blocks, and products with their rows Ĵ.
 template <RealScalar Scalar>
 class ChosenParts {
  public:
-  /// A part: its edge, and its place among all parts.
+  /// A part: its edge, and its index among all parts.
   struct Part {
     Index edge, part;
   };
 
-  /// @param parts  the chosen ones; the array has to outlive this object.
+  /// @param parts  the selected ones; the array must outlive this object.
   ChosenParts(const BodyRows<Scalar>& rows, const Part* parts, Index count) noexcept
       : rows_(rows), parts_(parts), count_(count) {}
 
@@ -106,27 +106,29 @@ void ChosenParts<Scalar>::write_products(Scalar* products) const noexcept {
   }
 }
 
-/// Constants of LinearizedLaw: how refinement removes the softness of rows that stick.
+/// Constants of LinearizedLaw: how refinement removes the softness of sticking rows.
 struct LinearizedLawTuning {
-  /// Most right sides per system. Two suffice where impulses are unique and w is a fair scale of
-  /// them; each more multiplies what is left by held_softness over the least eigenvalue of W/w.
+  /// Largest count of right-hand sides per system. Two are enough if impulses are unique and w is a
+  /// suitable scale. Each further one multiplies the remaining error by held_softness divided by
+  /// the least eigenvalue of W/w.
   static constexpr int corrections = 4;
-  /// Refinement ends where the next right side is expected to change the answer by this share [ε].
-  /// Less makes noise where impulses are not unique, whose part without momentum every right side
-  /// changes by ε/held_softness.
+  /// Refinement ends if the next right-hand side is expected to change the answer by at most this
+  /// share [ε]. With less, noise is computed if impulses are not unique: their part without
+  /// momentum changes by ε/held_softness with each right-hand side.
   static constexpr double enough = 512;
-  /// Share of the answer that refinement still changes, above which rows that stick contradict each
-  /// other: they are then met in the mean.
+  /// If refinement still changes more than this share of the answer, sticking rows contradict each
+  /// other: they are then satisfied in the least-squares sense.
   static constexpr double contradiction = 1e-3;
   /// A change of data below ε_m to this power of the solution's own speeds is rounding: a
-  /// contradiction of rows is then no error. A chain of steps whose body has come to rest makes
-  /// such changes, 1e-15 of the speed that gravity adds in a step.
+  /// contradiction of rows is then not an error. A chain of steps with a body at rest makes such
+  /// changes, 1e-15 of the speed that gravity adds in a step.
   static constexpr double rounded_change = 0.75;
-  /// Where no row is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
-  /// double, one right side is enough: a second would change the answer by no more than as many ε.
+  /// If no row is softened and the ratio of pivots is at most this factor [ε^(−1/4)], 8192 in
+  /// double, one right-hand side is enough: a second one would change the answer by at most as many
+  /// ε.
   static constexpr double even_pivots = 1;
-  /// Most parts of an island's closed blocks whose impulses replace the bodies' unknowns in the
-  /// system; there must be twice as many of the latter.
+  /// Largest count of parts of an island's closed blocks whose impulses replace the bodies'
+  /// unknowns in the system. The count of the bodies' unknowns must be at least twice as large.
   static constexpr int closed_parts = 8;
 };
 
@@ -135,25 +137,26 @@ struct LinearizedLawTuning {
 ///
 ///     (I + N W) dγ = C b − N Ĵ a,    z = Cᵀ (I + N W)⁻ᵀ (b + Ĵ a)
 ///
-/// solve it; open blocks have dγ = b and do not react. It is for islands without softened rows, and
-/// only accurate where pivots are even, as solutions are not refined.
-/// @note  Real-time safe once take() was called for a system of the size.
+/// Open blocks have dγ = b and do not react. The method is for islands without softened rows. It is
+/// accurate only if pivots are similar, because solutions are not refined.
+/// @note  Real-time safe after take() for a system of this size.
 template <RealScalar Scalar>
 class ClosedImpulses {
  public:
-  /// Grows memory to a system's size.
+  /// Allocates memory for a system's size.
   void take(const BodySystem<Scalar>& system);
 
   /// Factors an island.
-  /// @return  the largest over the least pivot; infinity where too much is closed or softened, or
-  ///          a pivot fails: then solve() must not be called.
+  /// @return  the largest pivot divided by the least; infinity if too many blocks are closed or
+  ///          softened, or a pivot fails. Then solve() must not be called.
   [[nodiscard]] Scalar factor(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes,
                               Index island) noexcept;
 
   /// The numbers of one solve, of all islands.
   struct Numbers {
     const Scalar *a, *b;  ///< right sides, a vector and parts
-    Scalar *x, *parts;  ///< out: dw or y, and dγ or z, but b instead of z of open friction contacts
+    /// written: dw or y, and dγ or z, but b instead of z for open friction contacts
+    Scalar *x, *parts;
   };
   /// Solves the system on an island.
   void solve(const BodySystem<Scalar>& system, const BlockSlopes<Scalar>& slopes, Index island,
@@ -167,7 +170,8 @@ class ClosedImpulses {
   using Parts = ChosenParts<Scalar>;
   using Part = typename Parts::Part;
 
-  /// The first part of an island's closed ones, how many, and where its factor is.
+  /// The first closed part of an island, the count of its closed parts, and the place of its
+  /// factor.
   struct Own {
     Index first, count, factor;
   };
@@ -200,7 +204,7 @@ class ClosedImpulses {
       }
     }
   }
-  /// Numbers of a closed block's rows, which are stored one after the other.
+  /// Numbers of the rows of closed blocks, which are stored consecutively.
   template <typename Block>
   [[nodiscard]] static typename Block::Numbers read_closed(const Block& block,
                                                            const Scalar* from) noexcept {
@@ -223,7 +227,7 @@ class ClosedImpulses {
                     Index island) noexcept;
 
   Sequence<Own> islands_;
-  Sequence<Part> closed_;        ///< of all islands, each with room for its most
+  Sequence<Part> closed_;        ///< of all islands, each with memory for its largest count
   Sequence<int> block_of_part_;  ///< the block of the system that has a part
   Sequence<Scalar> factors_;     ///< of I + N W
   Sequence<Scalar> products_;    ///< W of one island, column by column
@@ -259,7 +263,7 @@ void ClosedImpulses<Scalar>::take(const BodySystem<Scalar>& system) {
   moving_.resize(most);
 }
 
-/// Lists the closed parts; false where they are too many, or softened.
+/// Lists the closed parts. Returns false if there are too many, or if one is softened.
 template <RealScalar Scalar>
 bool ClosedImpulses<Scalar>::collect(const BodySystem<Scalar>& system,
                                      const BlockSlopes<Scalar>& slopes, Index island) noexcept {

@@ -21,12 +21,12 @@ namespace detail {
 /// Coulomb's law of one block, linearised at impulses and velocities that obey it:
 /// P dγ + Q du = B dθ, where du = J dv + R dγ + the change of u by the data.
 ///
-/// Rows that are open or at a bound have dγ = 0, rows that stick have du = 0. A disc that slides
-/// has γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) = γₙ
-/// t ∘ dμ, χ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
+/// Rows that are open or at a bound have dγ = 0, sticking rows have du = 0. A sliding disc has
+/// γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) = γₙ t ∘
+/// dμ, χ = γₙ/‖μ ∘ u‖. All numbers are indexed by places in parts.
 ///
-/// The convex law is Coulomb's with uₙ − Σ ‖μ ∘ u‖ in place of uₙ, so that the normal of a block
-/// with sliding discs has duₙ + Σ (μ ∘ t)ᵀ du = −Σ (t ∘ u)ᵀ dμ.
+/// The convex law is Coulomb's law with uₙ − Σ ‖μ ∘ u‖ in place of uₙ. The normal of a block with
+/// sliding discs therefore has duₙ + Σ (μ ∘ t)ᵀ du = −Σ (t ∘ u)ᵀ dμ.
 /// @cite  alart1991mixed for the regions of the law; the derivation is the implicit function
 ///        theorem, region by region.
 template <RealScalar Scalar, int Parts>
@@ -35,19 +35,19 @@ struct LawSlope {
   using Numbers = PartNumbers<Scalar, Parts>;
   using Matrix = PartMatrix<Scalar, Parts>;
 
-  Matrix by_impulse;   ///< P + Q R [-], in rows that stick [1/kg]
-  Matrix by_velocity;  ///< Q [kg], in rows that stick [-]
-  Matrix inverse;      ///< C = (P + Q (R + s))⁻¹, s the softness of rows that stick
+  Matrix by_impulse;   ///< P + Q R [-], in sticking rows [1/kg]
+  Matrix by_velocity;  ///< Q [kg], in sticking rows [-]
+  Matrix inverse;      ///< C = (P + Q (R + s))⁻¹, s is the softness of sticking rows
   Matrix gain;         ///< N = C Q [kg]
   Matrix by_upper;     ///< B of upper bounds and of μ
   Numbers by_lower;    ///< B of lower bounds, a diagonal
-  bool softened;       ///< whether s > 0 in a closed row: s = ε w where R < ε w, else 0
+  bool softened;       ///< whether s > 0 in a closed row: s = ε w if R < ε w, otherwise 0
   Scalar margin;       ///< distance of the trial impulse from the next region times w [m/s], ≥ 0
   RegionBoundary nearest;  ///< the boundary at that distance
 
   /// Linearises.
   /// @param slack  margin [m/s], ≥ 0, below which a block is on a boundary; it is then linearised
-  ///               as closed, as sticking, as between its bounds.
+  ///               as closed, as sticking, or as between its bounds.
   void write(const Block& block, const Numbers& impulse, const Numbers& velocity,
              const Scalar& slack) noexcept {
     clear();
@@ -75,9 +75,9 @@ struct LawSlope {
     lift(block, velocity, slack);
   }
 
-  /// Whether impulses depend on velocities at all.
+  /// Whether impulses depend on velocities.
   [[nodiscard]] bool closed() const noexcept { return !by_velocity.is_zero(); }
-  /// Writes the slope of an open block that is on no boundary.
+  /// Writes the derivative of an open block that is on no boundary.
   void clear() noexcept {
     by_impulse = inverse = Matrix::identity();
     by_velocity = gain = by_upper = {};
@@ -251,7 +251,7 @@ struct LawSlope {
 
 // --- implementation ---
 
-/// Couples the normal velocity of a closed block to the slip of its discs, as the convex law does.
+/// Couples the normal velocity of a closed block to the slip of its discs, as in the convex law.
 template <RealScalar Scalar, int Parts>
 void LawSlope<Scalar, Parts>::lift(const Block& block, const Numbers& velocity,
                                    const Scalar& slack) noexcept {
@@ -406,25 +406,27 @@ template <typename Block, typename Velocity>
   return result;
 }
 
-/// Which law is linearised, and where.
+/// The law to be linearised, and the point.
 template <RealScalar Scalar>
 struct LinearizedPoint {
   Scalar tolerance;   ///< of boundaries, as CoulombDerivativeOptions::boundary_tolerance
   Scalar product{0};  ///< κ at a point of the central path [J]; 0 for the law
-  FrictionLaw law = FrictionLaw::coulomb;  ///< not used on the path, which is Coulomb's
+  /// not used on the central path, which is that of Coulomb's law
+  FrictionLaw law = FrictionLaw::coulomb;
 };
 
 /// The law of all blocks of a problem, linearised at a solution, in the order of a BodySystem.
-/// @note  Real-time safe once take() was called for a problem of the size.
+/// @note  Real-time safe after take() for a problem of this size.
 template <RealScalar Scalar>
 class BlockSlopes {
  public:
-  /// Grows memory to a problem's size.
+  /// Allocates memory for a problem's size.
   /// @param system  of the problem.
   void take(const ContactProblem<Scalar>& problem, const BodySystem<Scalar>& system);
 
   /// Linearises all blocks.
-  /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
+  /// @return  the first block whose numbers are not finite, at which the work ends; −1 if there is
+  ///          none.
   /// @pre  take() was called for the problem.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
@@ -441,7 +443,7 @@ class BlockSlopes {
   }
   /// The size of the solution at a block of the system [J]: (|J|(|v| + |v*|) + w ‖γ‖)²/w.
   [[nodiscard]] Scalar energy(Index i) const noexcept { return energies_[i]; }
-  /// The number in the system of a block of the problem.
+  /// The index in the system of a block of the problem.
   [[nodiscard]] Index place(Index block) const noexcept { return block_at_[block]; }
 
   /// Calls visit(block, slope) of a block of the system.
@@ -467,7 +469,7 @@ class BlockSlopes {
   BlockGains<Scalar> gains_;
   Sequence<LawSlope<Scalar, 1>> triples_;
   Sequence<LawSlope<Scalar, 2>> others_;
-  Sequence<int> block_at_;  ///< per block of the problem, its place in the system
+  Sequence<int> block_at_;  ///< per block of the problem: its index in the system
   Sequence<int> block_of_row_;
   Sequence<Scalar> energies_;
   Sequence<RegionBoundary> nearest_;

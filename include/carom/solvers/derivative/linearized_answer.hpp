@@ -98,9 +98,8 @@ struct BlockData {
 
 /// A problem linearised at its answer (v, γ), and products of the answer's Jacobian by all data
 /// with changes of the data, and of its transpose with gradients.
-///
-/// The answer obeys A (v − v*) = Jᵀ γ and a law of each block, which the Law linearises. A change
-/// of the data then moves it by the solution of
+/// The answer satisfies A (v − v*) = Jᵀ γ and a law of each block, which the Law linearises. The
+/// change of the answer for a change of the data is the solution of
 ///
 ///     dw − Ĵᵀ dγ = a,    P dγ + Q Ĵ dw = b    of every block, in whitened velocities w = Lᵀ v.
 ///
@@ -122,7 +121,7 @@ class LinearizedAnswer {
   [[nodiscard]] Law& law() noexcept { return law_; }
   [[nodiscard]] const Law& law() const noexcept { return law_; }
 
-  /// Grows memory to the problem's size.
+  /// Allocates memory for the problem's size.
   /// @param more  further arguments of the law's prepare().
   template <typename... More>
   void prepare(const Problem& problem, const More&... more) {
@@ -147,7 +146,7 @@ class LinearizedAnswer {
     return report;
   }
 
-  /// The change of the answer that a change of the data makes.
+  /// The change of the answer for a change of the data.
   /// @param velocity_change  dv, written.
   /// @param impulse_change   dγ, written unless null.
   SolveReport<Scalar> push_forward(const Problem& problem, const Differential& change,

@@ -37,18 +37,18 @@ template <typename Block, typename Velocity>
 }
 
 /// H = A + Jᵀ G J of a compliant problem under the convex law, with the true curvature G of its
-/// blocks at a solution: the law of LinearizedAnswer where γ = P(R⁻¹(v̂ − J v)), so that P = 1 and
-/// Q = G. Islands are factored where the graph says direct; of the others the blocks of H and an
-/// incomplete factor serve conjugate gradients.
-/// @note  Real-time safe once a problem of the size has been prepared.
+/// blocks at a solution: the law of LinearizedAnswer for γ = P(R⁻¹(v̂ − J v)), so that P = 1 and
+/// Q = G. Direct islands of the graph are factored. For the others, conjugate gradients use the
+/// blocks of H and an incomplete factor.
+/// @note  Real-time safe after prepare() for a problem of this size.
 template <RealScalar Scalar>
 class LinearizedHessian {
  public:
   using scalar_type = Scalar;
   using Numbers = Growing<VectorX<Scalar>>;
 
-  /// Analyses a problem's pattern, and grows memory to its size.
-  /// @param factor_work_limit  as that of SapOptions.
+  /// Analyses a problem's pattern, and allocates memory for its size.
+  /// @param factor_work_limit  as in SapOptions.
   void prepare(const ContactProblem<Scalar>& problem, double factor_work_limit);
   /// Copies the analysis of the next problem's pattern.
   void take_graph(const ContactGraph& graph) {
@@ -57,11 +57,12 @@ class LinearizedHessian {
   }
   /// Differentiates all impulses at a velocity.
   /// @param options  as SapDerivativeOptions.
-  /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
+  /// @return  the first block whose numbers are not finite, at which the work ends; −1 if there is
+  ///          none.
   template <typename Options>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Numbers& velocity,
                                 const Options& options) noexcept;
-  /// Assembles and factors H; false where round-off leaves it indefinite.
+  /// Assembles and factors H. Returns false if round-off makes it indefinite.
   [[nodiscard]] bool factor(const ContactProblem<Scalar>& problem) noexcept;
 
   [[nodiscard]] const ImpulseDerivative<Scalar, 3>& friction_contact(Index block) const noexcept {
@@ -135,10 +136,10 @@ class LinearizedHessian {
   SolveReport<Scalar> solve() noexcept;
 
  private:
-  /// The vectors besides x that conjugate gradients work on.
+  /// The vectors of conjugate gradients except x.
   enum { residual, direction, product, vector_count };
 
-  /// The derivative of a block, whose type follows from the block's.
+  /// The derivative of a block; its type depends on the type of the block.
   template <typename Block>
   [[nodiscard]] const auto& derivative(const Block& block) const noexcept {
     if constexpr (Block::capacity == 3) {
@@ -191,7 +192,7 @@ void LinearizedHessian<Scalar>::prepare(const ContactProblem<Scalar>& problem,
       vectors_.assign(vector_count * packed_.vector_size(), Scalar(0));
     }
   }
-  // The data of contacts between the same bodies decide their order, which may have changed.
+  // The order of contacts between the same bodies depends on their data and may have changed.
   block_at_.assign(packed_.part_size(), -1);
   packed_.for_each_friction_contact(graph_,
                                     [&](Index block, Index part) { block_at_[part] = block; });
@@ -302,7 +303,7 @@ void LinearizedHessian<Scalar>::solve_iteratively(Index i, SolveReport<Scalar>& 
 template <RealScalar Scalar>
 template <bool Transposed>
 SolveReport<Scalar> LinearizedHessian<Scalar>::solve() noexcept {
-  direct_.follow(graph_);  // this object may have been moved, and the graph with it
+  direct_.follow(graph_);  // this object and its graph may have moved
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   for (Index i = 0; i < packed_.islands().size(); ++i) {

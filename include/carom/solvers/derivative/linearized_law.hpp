@@ -18,17 +18,17 @@ namespace detail {
 ///
 ///     y + Ĵᵀ Qᵀ z = a,    Pᵀ z − Ĵ y = b.
 ///
-/// Rows that stick and have no R of their own are softened by ε w, which makes the matrix I + Ĵᵀ N
-/// Ĵ of one sparse factor; refinement removes the softness. Where impulses are not unique, Ĵᵀ dγ =
-/// 0 for some dγ, the solution of least norm remains, and rows that contradict each other are met
-/// in the mean.
-/// @note  Real-time safe once a problem of the size and pattern has been prepared.
+/// Sticking rows without their own R are softened by ε w. The matrix I + Ĵᵀ N Ĵ then has one sparse
+/// factor, and refinement removes the softness. If impulses are not unique (Ĵᵀ dγ = 0 for some dγ),
+/// the result is the solution of least norm, and contradicting rows are satisfied in the
+/// least-squares sense.
+/// @note  Real-time safe after prepare() for a problem of this size and pattern.
 template <RealScalar Scalar>
 class LinearizedLaw {
  public:
   using scalar_type = Scalar;
 
-  /// Grows memory to a problem's size and pattern.
+  /// Allocates memory for a problem's size and pattern.
   void prepare(const ContactProblem<Scalar>& problem);
 
   /// Linearises all blocks, as BlockSlopes::linearize().
@@ -44,7 +44,7 @@ class LinearizedLaw {
         problem, system_, velocity, impulse_,
         {.tolerance = options.boundary_tolerance, .product = product, .law = options.law});
   }
-  /// Factors; false when a pivot fails.
+  /// Factors. Returns false if a pivot fails.
   [[nodiscard]] bool factor(const ContactProblem<Scalar>& problem) noexcept;
 
   [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
@@ -89,7 +89,7 @@ class LinearizedLaw {
   [[nodiscard]] const Index* starts() const noexcept { return system_.rows().starts(); }
   [[nodiscard]] Scalar* given() noexcept { return given_.data(); }
   [[nodiscard]] const Scalar* solution() const noexcept { return sum_.data(); }
-  /// Solves one of the systems. b is lost.
+  /// Solves one of the systems. b is overwritten.
   /// @return  see CoulombDerivative::push_forward().
   template <bool Transposed>
   SolveReport<Scalar> solve() noexcept;
@@ -109,7 +109,7 @@ class LinearizedLaw {
   }
   template <bool Transposed>
   void solve_island(Index island, SolveReport<Scalar>& report) noexcept;
-  /// Whether a and b of an island are no larger than the rounding of the solution.
+  /// Whether a and b of an island are at most the rounding of the solution.
   [[nodiscard]] bool is_rounding(Index island) const noexcept;
   template <bool Transposed>
   [[nodiscard]] Scalar correct(Index island, Scalar& total) noexcept;
@@ -254,7 +254,7 @@ bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
 }
 
 /// Adds the solution of the softened system for the residuals to the unknowns.
-/// @param total  out: norm of the unknowns [√J or as a and b].
+/// @param total  written: norm of the unknowns [√J or as a and b].
 /// @return  norm of the correction.
 template <RealScalar Scalar>
 template <bool Transposed>

@@ -12,8 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Gives sequences a size; those that had another one become zero.
-/// @note  Allocates beyond the largest size so far.
+/// Sets the size of sequences. Sequences with another size become zero.
+/// @note  Allocates only for a size larger than every size before.
 template <RealScalar Scalar>
 void fit(Index size, std::initializer_list<Sequence<Scalar>*> all) {
   for (Sequence<Scalar>* numbers : all) {
@@ -28,8 +28,8 @@ using PartNumbers = SmallVector<Scalar, 3 * Parts>;
 template <RealScalar Scalar, int Parts>
 using PartMatrix = SmallMatrix<Scalar, 3 * Parts>;
 
-/// Rows of one block that its normal bounds together, ‖γ_k/μ_k‖ ≤ γₙ, by their places in parts.
-/// Rows without friction are left out: their impulse is fixed.
+/// Rows of one block with one common bound by its normal, ‖γ_k/μ_k‖ ≤ γₙ, by their places in parts.
+/// Rows without friction are omitted: their impulse is fixed.
 template <RealScalar Scalar, int Most>
 struct FrictionDisc {
   int size = 0;
@@ -99,12 +99,12 @@ struct BlockRows<Scalar, 2> {
   [[nodiscard]] const ImpulseSet<Scalar>& impulse_set() const noexcept { return set; }
 };
 
-/// Three numbers as a vector of Eigen's.
+/// Three numbers as a vector of Eigen.
 template <RealScalar Scalar>
 [[nodiscard]] Vector3<Scalar> as_vector(const SmallVector<Scalar, 3>& x) noexcept {
   return {x(0), x(1), x(2)};
 }
-/// The first numbers of a block out of those of all parts; the rest zero.
+/// The numbers of a block from those of all parts; the others are zero.
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] PartNumbers<Scalar, Parts> read_parts(const BlockRows<Scalar, Parts>& block,
                                                     const Scalar* numbers) noexcept {
@@ -133,7 +133,7 @@ template <RealScalar Scalar, int Parts>
   return parts;
 }
 
-/// Blocks of rows in one sequence. Friction contacts, as most blocks are, have their own array.
+/// Blocks of rows in one sequence. Friction contacts, which are most blocks, have their own array.
 /// clear() and reserve() come first, then add() or add_triple() for each block in its order.
 template <RealScalar Scalar>
 class BlockList {
@@ -151,7 +151,7 @@ class BlockList {
   [[nodiscard]] Index triple_count() const noexcept { return triples_.size(); }
   [[nodiscard]] Index other_count() const noexcept { return others_.size(); }
   [[nodiscard]] bool is_triple(Index i) const noexcept { return at_[i] >= 0; }
-  /// Its number among blocks of its kind.
+  /// Its index among blocks of its type.
   [[nodiscard]] int number(Index i) const noexcept { return is_triple(i) ? at_[i] : -1 - at_[i]; }
   [[nodiscard]] int parts(Index i) const noexcept {
     return is_triple(i) ? 1 : others_[number(i)].parts;
@@ -225,7 +225,7 @@ class BlockList {
  private:
   Sequence<BlockRows<Scalar, 1>> triples_;
   Sequence<BlockRows<Scalar, 2>> others_;
-  Sequence<int> at_;  ///< number of a triple, or −1 less that of another
+  Sequence<int> at_;  ///< index of a triple, or −1 minus that of another block
 };
 
 /// The blocks of an island: those that influence each other, one after the other.

@@ -49,7 +49,7 @@ class BodyRows {
   /// q = J v* − v̂ of all parts, of the last problem copied with its load.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
   void add_to_load(Index place, const Scalar& velocity) noexcept { load_[place] += velocity; }
-  /// Per slot, where its unknowns start in a vector.
+  /// Per slot: start of its unknowns in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index vector_start(Index island) const noexcept {
@@ -62,7 +62,7 @@ class BodyRows {
   [[nodiscard]] const Scalar* jacobians(const PackedEdge& edge) const noexcept {
     return jacobians_.data() + edge.jacobians;
   }
-  /// Where the rows of a block stand among the problem's impulses.
+  /// Start of the rows of a block in the problem's impulses.
   [[nodiscard]] Index first_row(Index block) const noexcept { return rows_[block].first; }
   /// Calls visit(row of the problem's impulses, place in parts).
   template <typename Visit>
@@ -89,7 +89,7 @@ class BodyRows {
   [[nodiscard]] static PartArray<Number> by_component(Number* numbers) noexcept {
     return {{numbers, numbers + 1, numbers + 2}, 3};
   }
-  /// The rows of a block among the problem's impulses.
+  /// The rows of a block in the problem's impulses.
   struct Rows {
     int first, count;
   };
@@ -112,7 +112,7 @@ class BodyRows {
 
 // --- implementation ---
 
-/// Places of bodies, edges and parts.
+/// Computes places of bodies, edges and parts.
 template <RealScalar Scalar>
 void BodyRows<Scalar>::lay_out() {
   vector_size_ = lay_out_vectors(graph_, starts_);

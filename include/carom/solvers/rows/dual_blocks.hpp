@@ -26,13 +26,13 @@ template <RealScalar Scalar>
 void order_outward(const DelassusProblem<Scalar>& problem, Sequence<int>& order,
                    Sequence<int>& seen) {
   const Index count = order.size();
-  // The search goes breadth first, and starts anew at a contact that no other one reaches.
+  // The search is breadth first. It starts again at a contact that no other contact reaches.
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const Scalar x = problem.load(problem.first_part(a)).squaredNorm();
     const Scalar y = problem.load(problem.first_part(b)).squaredNorm();
     return x != y ? x > y : a < b;
   });
-  seen.resize(2 * count);  // contacts in the order found, then whether they were
+  seen.resize(2 * count);  // contacts in the order of discovery, then whether they were discovered
   std::fill(seen.begin() + count, seen.end(), 0);
   Index found = 0, next = 0;
   for (const int start : order) {
@@ -56,9 +56,10 @@ void order_outward(const DelassusProblem<Scalar>& problem, Sequence<int>& order,
   std::copy_n(seen.begin(), count, order.begin());
 }
 
-/// What is added to the diagonal of a contact's own block so that it can be divided by: zero if it
-/// is clearly positive definite. Otherwise a proximal step is solved, which has the same solutions.
-/// @param scale  what to measure a block of zeros by, > 0.
+/// The number that is added to the diagonal of a contact's own block to make it invertible: zero if
+/// it is clearly positive definite. Otherwise a proximal step is solved, which has the same
+/// solutions.
+/// @param scale  reference for a block of zeros, > 0.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar proximal_weight(const SquareMatrix<Scalar, 3>& w,
                                      const Scalar& scale) noexcept {
@@ -131,7 +132,7 @@ class LocalTriple {
     return change;
   }
 
-  /// Moves an impulse to one of the set near it.
+  /// Moves an impulse to a near one in the set.
   void pull_in(Scalar* impulse) const noexcept {
     using std::sqrt;
     Scalar y[3];
@@ -178,7 +179,7 @@ struct LocalRowsTuning {
   /// the predicted decrease of the error with which a step is accepted.
   static constexpr int shares = 4;
   static constexpr double descent = 0.125;
-  /// Error at which to stop, relative to the impulse [ε_m].
+  /// The steps end at this error, relative to the impulse [ε_m].
   static constexpr double rounding = 4;
 };
 
@@ -193,7 +194,7 @@ class LocalRows {
   using Matrix = SquareMatrix<Scalar, 6>;
 
   /// @param w      the contact's own block, R included, zero beyond its rows.
-  /// @param scale  what to measure a block of zeros by [1/kg], > 0.
+  /// @param scale  reference for a block of zeros [1/kg], > 0.
   void prepare(FrictionLaw law, const ImpulseSet<Scalar>& set, const Matrix& w,
                const Scalar& scale) noexcept {
     using std::sqrt;
@@ -209,7 +210,7 @@ class LocalRows {
       w_(r, r) += proximal_;
       steps_(r) = Scalar(1) / w_(r, r);
     }
-    // The rows of a friction disc share one step that is safe for all of them together.
+    // The rows of a friction disc have one common step that is safe for all of them together.
     visit_friction_blocks(set, [&](const auto& block) {
       const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
       Scalar sum(0);
@@ -271,14 +272,14 @@ class LocalRows {
     return law_ == FrictionLaw::coulomb ? coulomb_impulse(set_, y)
                                         : nearest_impulse(set_, weights(), y);
   }
-  /// 𝒞(γ − a ∘ u) and how far γ is from it.
+  /// 𝒞(γ − a ∘ u) and the distance of γ from it.
   Scalar evaluate(const Rows& load, const Rows& impulse, Rows& map) const noexcept {
     map = law_map(trial(load, impulse));
     for (int r = set_.rows; r < 6; ++r) map(r) = Scalar(0);
     using std::sqrt;
     return sqrt(squared_distance(impulse, map));
   }
-  /// One step of Newton's method, shortened until the error falls.
+  /// One Newton step, shortened until the error decreases.
   bool descend(const Rows& load, Rows& impulse, Rows& map, Scalar& error) const noexcept {
     const Rows y = trial(load, impulse);
     Matrix slope;  // 𝒞'
@@ -329,14 +330,14 @@ class LocalRows {
 
 /// Constants of GaussSeidel.
 struct GaussSeidelTuning {
-  /// A contact that stays open sleeps for 2, 4, ... 2^most_doublings sweeps.
+  /// A contact that stays open is skipped for 2, 4, ... 2^most_doublings sweeps.
   static constexpr int most_doublings = 4;
   /// A measurement costs as much as a sweep: it comes after `sweeps_to_measure` sweeps, and one
   /// more for each `sweeps_per_delay` sweeps that are done.
   static constexpr int sweeps_to_measure = 10, sweeps_per_delay = 8;
 };
 
-/// How a contact is visited by sweeps.
+/// The state of a contact's visits.
 struct DualVisit {
   int part;
   int own;    ///< its block among those of its part
@@ -344,12 +345,12 @@ struct DualVisit {
   int wake;   ///< sweep of the next visit
 };
 
-/// How all contacts are visited.
+/// The state of the visits of all contacts.
 template <RealScalar Scalar>
 struct DualVisits {
   Scalar relaxation;  ///< ω
-  int to_sleep;       ///< visits after which an open contact is visited less often
-  int sweep;          ///< number of the sweep
+  int to_sleep;       ///< count of visits after which an open contact is visited less often
+  int sweep;          ///< index of the sweep
 };
 
 /// W_ii + R of a contact by its rows, zero beyond them.
@@ -379,7 +380,7 @@ void add_response(const typename DelassusProblem<Scalar>::Neighbour& neighbour,
   for (int r = 0; r < 3; ++r) velocity[r] += w[r] * x[0] + w[3 + r] * x[1] + w[6 + r] * x[2];
 }
 
-/// u of a contact's rows without the share of its own impulse.
+/// u of a contact's rows without the contribution of its own impulse.
 /// @param impulse  γ in parts.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> velocity_without(const DelassusProblem<Scalar>& problem,
@@ -414,7 +415,7 @@ struct DualTriple {
   Scalar before[3] = {};
 
   [[nodiscard]] Scalar* own() const noexcept { return impulse + 3 * Index(visit.part); }
-  /// u without the share of its own impulse.
+  /// u without the contribution of its own impulse.
   [[nodiscard]] Vector3<Scalar> held() const noexcept {
     Vector3<Scalar> velocity = problem.load(visit.part);
     Scalar* const u = velocity.data();

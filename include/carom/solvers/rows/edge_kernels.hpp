@@ -36,7 +36,7 @@ struct Symmetric3 {
 /// Ĵᵀ of one part on its bodies, three columns of whole registers for each: products with it.
 template <typename Scalar>
 struct PartRows {
-  int side_count;   ///< 2; 1 where the other body is the world
+  int side_count;   ///< 2; 1 if the other body is the world
   Index lanes[2];   ///< numbers of a column
   Index starts[2];  ///< of the bodies in a vector
   const Scalar* columns[2];
@@ -49,7 +49,7 @@ struct PartRows {
     columns[0] = block + width() * (part - edge.first_part);
     columns[1] = columns[0] + 3 * lanes[0];
   }
-  /// Numbers from one part to the next.
+  /// Count of numbers from one part to the next.
   [[nodiscard]] Index width() const noexcept { return 3 * (lanes[0] + lanes[1]); }
 
   /// Ĵ x, x a vector.
@@ -77,7 +77,7 @@ struct PartRows {
     Scalar* const to = x + starts[side];
     for (Index i = 0; i < count; i += row_lanes) packet_at(to + i) += momentum(side, i, gamma);
   }
-  /// Goes on to the next part of the edge.
+  /// Moves to the next part of the edge.
   void advance() noexcept {
     for (auto& column : columns) column += width();
   }
@@ -124,8 +124,8 @@ struct CurvedRows {
   }
 };
 
-/// Where curvature of an edge goes: its blocks low-low, high-low and high-high. Those without data
-/// are left out; the world has none.
+/// The targets of the curvature of an edge: its blocks low-low, high-low and high-high. Blocks
+/// without data are omitted; the world has none.
 template <typename Scalar>
 struct EdgeTargets {
   Columns<Scalar> low, cross = {nullptr, 0}, high = {nullptr, 0};
@@ -207,7 +207,7 @@ class EdgeCurvature {
 };
 
 /// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
-/// @param lower_only  whether only the target's lower triangle matters.
+/// @param lower_only  whether only the target's lower triangle is needed.
 template <typename Scalar>
 void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
                          const Scalar* columns, int column_size, const General3<Scalar>& g,
@@ -234,7 +234,7 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
 }
 
 /// Adds (Ĵᵀ G)_rows Ĵ_columns of two parts of an edge.
-/// @param lower_only  as above, of the blocks on the diagonal.
+/// @param lower_only  as above, for the diagonal blocks.
 template <typename Scalar>
 void add_part_curvature(const PackedEdge& edge, const Scalar* rows, const Scalar* columns,
                         const General3<Scalar>& g, const EdgeTargets<Scalar>& targets,
@@ -255,7 +255,7 @@ void add_part_curvature(const PackedEdge& edge, const Scalar* rows, const Scalar
 
 /// Adds Ĵᵀ G Ĵ of parts of an edge to a matrix of blocks: low-low, high-low and high-high.
 /// @param targets  as in EdgeTargets.
-/// @param lower_only  whether nothing above the diagonal of low-low and high-high matters.
+/// @param lower_only  whether entries above the diagonal of low-low and high-high are not needed.
 /// @param for_each_pair  calls visit(rows, columns, g) for pairs of parts of one block, with Ĵᵀ of
 ///                       the two and the 3 × 3 part of G that couples them.
 template <typename Scalar, typename ForEachPair>
@@ -281,7 +281,7 @@ void add_curvature_of_pairs(const PackedEdge& edge, const Columns<Scalar> (&targ
 
 /// Adds the curvature of an edge's friction contacts to a matrix of blocks.
 /// @param block  Ĵᵀ of the edge's first part.
-/// @param curvature  curvature(part, g) writes G; false where it is zero.
+/// @param curvature  curvature(part, g) writes G; returns false if it is zero.
 template <typename Scalar, typename Curvature>
 void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
                         const Columns<Scalar> (&targets)[3]) noexcept {

@@ -33,7 +33,7 @@ class ImpulseIslands {
 
   explicit ImpulseIslands(FrictionLaw law) noexcept : kind_(law), sweeps_({.law = law}) {}
 
-  /// Grows memory to the problem's size and pattern: to that of its largest island.
+  /// Allocates memory for the problem's size and pattern: for that of its largest island.
   void prepare(const DelassusProblem<Scalar>& problem) {
     find(problem);
     for (Index k = 0; k < count(); ++k) sweeps_.prepare(take(problem, k));
@@ -46,12 +46,11 @@ class ImpulseIslands {
     yardstick_ = {kind_, problem.load_norm(), problem.inverse_mass_scale()};
   }
   [[nodiscard]] Index count() const noexcept { return islands_.count(); }
-  /// The yardstick of the whole problem.
+  /// The error scales of the whole problem.
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
 
   /// Solves an island.
-  /// @param impulse  γ in rows of the whole problem: guess in, where it is not zero, and answer
-  /// out.
+  /// @param impulse  γ in rows of the whole problem: in: guess, if it is not zero; out: answer.
   /// @param limits   of the systems; those of the request bound the sweeps.
   Outcome solve(const DelassusProblem<Scalar>& problem, Index island, std::span<Scalar> impulse,
                 const Request& request, const SolveLimits& limits) noexcept;
@@ -72,8 +71,8 @@ class ImpulseIslands {
 
 // --- implementation ---
 
-/// Lays an island out for its solve.
-/// @return  the problem of the island alone.
+/// Prepares an island for its solve.
+/// @return  the problem of the island.
 template <RealScalar Scalar>
 const DelassusProblem<Scalar>& ImpulseIslands<Scalar>::take(const DelassusProblem<Scalar>& problem,
                                                             Index island) {
@@ -82,7 +81,7 @@ const DelassusProblem<Scalar>& ImpulseIslands<Scalar>::take(const DelassusProble
   const DelassusProblem<Scalar>& part = alone ? problem : island_;
   system_.take(part);
   law_.lay_out(system_, yardstick_);
-  // Rows of the island come in the order of its contacts.
+  // Rows of the island are in the order of its contacts.
   rows_.clear();
   for (const int i : islands_.contacts(island)) {
     for (int r = 0; r < problem.set(i).rows; ++r) rows_.push_back(problem.first_row(i) + r);
@@ -90,9 +89,9 @@ const DelassusProblem<Scalar>& ImpulseIslands<Scalar>::take(const DelassusProble
   return part;
 }
 
-/// Sweeps of Gauss-Seidel over an island until they hardly change anything or gain too
-/// little: for problems in impulses they cost little, and where contacts are few or lie apart
-/// Newton's method ends from there.
+/// Sweeps of Gauss-Seidel over an island until they hardly change anything or gain too little. For
+/// problems in impulses they are cheap, and with few or distant contacts Newton's method converges
+/// from their result.
 template <RealScalar Scalar>
 void ImpulseIslands<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
                                    const Request& request) noexcept {

@@ -30,7 +30,7 @@ class SolverMemory {
     gradient,   ///< ∇ℓ, or F under Coulomb's law
     direction,  ///< d
     spare1,
-    common_count,           ///< of those above, which every solve uses
+    common_count,           ///< of those above, which each solve uses
     spare2 = common_count,  ///< for IterativeHessian
     spare3,
     vector_count
@@ -40,7 +40,7 @@ class SolverMemory {
     velocity,       ///< v_c = Ĵ w; during a line search y at another point than the iterate
     trial,          ///< y
     impulse,        ///< γ
-    trial_step,     ///< what the direction d does to y: −R⁻¹ Ĵ d
+    trial_step,     ///< the change of y along the direction d: −R⁻¹ Ĵ d
     impulse_ahead,  ///< γ at another point than the iterate
     triple_count
   };
@@ -68,12 +68,12 @@ class SolverMemory {
   [[nodiscard]] PartArray<Scalar> parts(TripleName name) noexcept {
     return {{contact(name, 0), contact(name, 1), contact(name, 2)}};
   }
-  /// Unit directions of friction as the last full step predicted them, two components.
+  /// Unit directions of friction as predicted by the last full step, two components.
   [[nodiscard]] Scalar* predicted_direction(int component) noexcept {
     return contacts_.data() + (3 * triple_count + component) * part_size_;
   }
-  /// The region that each part was in when its curvature was last assembled; negative where the
-  /// region does not fix the curvature.
+  /// The region of each part when its curvature was last assembled; negative if the region does not
+  /// determine the curvature.
   [[nodiscard]] signed char* regions() noexcept { return regions_.data(); }
 
  private:
@@ -111,12 +111,12 @@ class IslandPieces {
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   [[nodiscard]] Index count() const noexcept { return cuts_.size() - 1; }
-  /// A piece as an island of its own; the last has the padding.
+  /// A piece as a separate island; the last one has the padding.
   [[nodiscard]] PackedIsland piece(const Packed& packed, const PackedIsland& island,
                                    Index k) const noexcept;
 
-  /// Calls visit(edge, side) for the edges of each body of a piece: first those where it is the
-  /// high one, side 1. What belongs to the bodies of different pieces is apart.
+  /// Calls visit(edge, side) for the edges of each body of a piece: first those with it as the high
+  /// body, side 1. The data of bodies in different pieces are separate.
   template <typename Visit>
   void for_each_side(const Packed& packed, const PackedIsland& island, const PackedIsland& piece,
                      const Visit& visit) const noexcept {
@@ -130,7 +130,7 @@ class IslandPieces {
     }
   }
   /// Calls visit(edge) for the edges from bodies of earlier pieces to those of a piece, in the
-  /// order of these.
+  /// order of these bodies.
   template <typename Visit>
   void for_each_crossing(const Packed& packed, const PackedIsland& island,
                          const PackedIsland& piece, const Visit& visit) const noexcept {
@@ -142,7 +142,7 @@ class IslandPieces {
       }
     }
   }
-  /// Room for the numbers that a pass leaves of a piece.
+  /// Memory for the numbers that a loop computes for a piece.
   [[nodiscard]] Scalar* numbers(Index k) noexcept { return numbers_.data() + k * number_count; }
   static constexpr Index number_count = 4;
 
@@ -229,7 +229,7 @@ class IslandView {
   [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
   [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
 
-  /// Where the island's numbers start in a vector, in an array over parts, in the parameters.
+  /// Start of the island's numbers in a vector, in an array over parts, in the parameters.
   [[nodiscard]] Scalar* start_of(typename Memory::VectorName name) const noexcept {
     return memory_.vector(name) + island_.vector_start;
   }
@@ -252,7 +252,7 @@ class IslandView {
     return {start_of(which), island_.part_count};
   }
 
-  /// The rows of a block that is not a friction contact, out of an array over parts.
+  /// The rows of a block that is not a friction contact, from an array over parts.
   [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
                                            typename Memory::TripleName name) const noexcept {
     return other.read(memory_.parts(name));
@@ -301,8 +301,8 @@ class IslandView {
   void for_each_crossing(const PackedIsland& piece, const Visit& visit) const noexcept {
     if (pieces_ != nullptr) pieces_->for_each_crossing(packed_, island_, piece, visit);
   }
-  /// A task over the pieces, referred to by two pointers: task(state, numbers) may leave numbers of
-  /// a piece, which are zero before.
+  /// A task over the pieces, as two pointers: task(state, numbers) may write numbers for a piece,
+  /// which are zero before.
   class Task {
    public:
     template <typename Given>
@@ -321,9 +321,9 @@ class IslandView {
   };
   using Numbers = std::array<Scalar, std::size_t(IslandPieces<Scalar>::number_count)>;
 
-  /// Does a task for the pieces of the island, or for the whole if it has none.
+  /// Runs a task for the pieces of the island, or for the whole island if it has none.
   void for_each_piece(const Task& task) const noexcept { static_cast<void>(sum_pieces(task)); }
-  /// The sums of the numbers that it leaves.
+  /// Runs a task and returns the sums of its numbers.
   Numbers sum_pieces(const Task& task) const noexcept {
     Numbers sums{};
     if (pieces_ == nullptr) {
@@ -336,7 +336,7 @@ class IslandView {
     }
     return sums;
   }
-  /// The largest of the first numbers that it leaves, which are no less than zero; NaN if one is.
+  /// Runs a task and returns the largest of its first numbers, which are ≥ 0; NaN if one is NaN.
   [[nodiscard]] Scalar largest_of_pieces(const Task& task) const noexcept {
     if (pieces_ == nullptr) return sum_pieces(task)[0];
     share_pieces(task);

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What bodies without a block add to the measures of a problem.
+/// The contribution of bodies without a block to the measures of a problem.
 template <RealScalar Scalar>
 struct IdleMeasures {
   Scalar residual_squared = 0;  ///< ‖v − v*‖²_A [J]

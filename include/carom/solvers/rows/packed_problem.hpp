@@ -15,10 +15,10 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// An edge of the contact graph with all that a pass over its parts reads.
+/// An edge of the contact graph with all data for a loop over its parts.
 struct PackedEdge {
-  int low_slot, high_slot;      ///< high −1 for the world
-  int low_size, high_size;      ///< unknowns; high 0 for the world
+  int low_slot, high_slot;      ///< high: −1 for the world
+  int low_size, high_size;      ///< unknowns; high: 0 for the world
   Index low_start, high_start;  ///< of the bodies in a vector
   Index first_part, part_end;
   Index jacobians;    ///< of the first part, before those of the others
@@ -26,7 +26,7 @@ struct PackedEdge {
   Index first_other = 0, other_end = 0;
 };
 
-/// Finds where the unknowns of every slot start in a vector, padded to whole registers.
+/// Computes the start of the unknowns of each slot in a vector, padded to whole registers.
 /// @return  the size of a vector.
 inline Index lay_out_vectors(const ContactGraph& graph, Sequence<Index>& starts) {
   starts.resize(graph.slot_count());
@@ -40,7 +40,7 @@ inline Index lay_out_vectors(const ContactGraph& graph, Sequence<Index>& starts)
 
 /// An edge of a graph with its places in the packed arrays.
 /// @param skip  from the graph's parts to those of the arrays.
-/// @param jacobian_size  of the edges before; that of this edge is added.
+/// @param jacobian_size  of the edges before; that of this edge is added to it.
 [[nodiscard]] inline PackedEdge packed_edge(const ContactGraph& graph, const ContactEdge& edge,
                                             const Sequence<Index>& starts, Index skip,
                                             Index& jacobian_size) noexcept {
@@ -71,8 +71,8 @@ template <typename Block>
 }
 
 /// Copies Ĵᵀ of one part of a block: three columns for the low body, then three for the high one.
-/// The padding of the columns stays.
-/// @return  where the next part's Ĵᵀ goes.
+/// The padding of the columns does not change.
+/// @return  the place of the next part's Ĵᵀ.
 template <typename Block, typename Scalar>
 Scalar* pack_rows(const Block& block, int number, const PackedEdge& edge, Index low_body,
                   Scalar* to) noexcept {
@@ -95,16 +95,16 @@ Scalar* pack_rows(const Block& block, int number, const PackedEdge& edge, Index 
 /// An island in the packed arrays.
 struct PackedIsland {
   Index first_edge, edge_end;
-  Index first_part, part_count;     ///< the padding counts
-  Index projected_count;            ///< parts to project: with the padding unless few
-  Index true_count;                 ///< without the padding
-  Index vector_start, vector_size;  ///< the padding counts
+  Index first_part, part_count;  ///< including the padding
+  Index projected_count;         ///< parts to project: including the padding unless there are few
+  Index true_count;              ///< without the padding
+  Index vector_start, vector_size;  ///< including the padding
   FrontRange range;
   bool direct;
   Index first_other = 0, other_end = 0;
 };
 
-/// Three numbers for every part, by component and part.
+/// Three numbers for each part, by component and part.
 template <typename Number>
 struct PartArray {
   Number* components[3];
@@ -175,8 +175,8 @@ struct PackedBlock {
     for (int i = 0; i < set.rows; ++i) impulse(i) = gamma(i) / scale(i);
     return impulse;
   }
-  /// How many of its parts begin with two rows of equal weight whose norm the cone bounds: each has
-  /// a direction of friction.
+  /// Count of its parts that begin with two rows of equal weight whose norm the cone bounds: each
+  /// has a direction of friction.
   [[nodiscard]] int direction_count() const noexcept {
     switch (set.shape) {
       case ImpulseShape::friction:
@@ -189,11 +189,11 @@ struct PackedBlock {
         return 0;
     }
   }
-  /// D⁻¹ G D⁻¹ of the convex law, no larger than the identity, by components.
+  /// D⁻¹ G D⁻¹ of the convex law, at most the identity, by components.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
     return scale_curvature(impulse_curvature(set, regularization, unscaled(trial)));
   }
-  /// The same of Coulomb's law, which need not be symmetric.
+  /// The same for Coulomb's law, which need not be symmetric.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature_of_coulomb(const Rows& trial) const noexcept {
     return scale_curvature(coulomb_curvature(set, regularization, unscaled(trial)));
   }
@@ -232,11 +232,13 @@ struct PackedBlock {
 template <RealScalar Scalar>
 class PackedProblem {
  public:
-  /// Parts of an island are padded to a multiple of this: floats in the widest register, 512 bits.
+  /// Parts of an island are padded to a multiple of this count: floats in the widest register, 512
+  /// bits.
   static constexpr Index part_lanes = 16;
-  /// Islands of fewer parts than this are padded to it alone: floats in a register of 256 bits.
+  /// Islands with fewer parts than this are padded to this count only: floats in a register of 256
+  /// bits.
   static constexpr Index few_parts = 8;
-  /// Islands of fewer parts than this are projected part by part, without the padding.
+  /// Islands with fewer parts than this are projected part by part, without the padding.
   static constexpr Index least_projected = 4;
   /// The reserve is room for `spare_islands` more islands, and for no more than one per
   /// `parts_per_spare_island` parts that there are. These bound the memory, to 1024 parts or four
@@ -260,7 +262,7 @@ class PackedProblem {
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
   [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
-  /// Per slot, where its unknowns start in a vector.
+  /// Per slot: start of its unknowns in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
   /// Unknowns of the body in a slot.
   [[nodiscard]] int size(Index slot) const noexcept { return sizes_[slot]; }
@@ -281,7 +283,7 @@ class PackedProblem {
     row_square3,
     parameter_count
   };
-  /// The parameter of a component: R, v̂, and the squared norm of its row.
+  /// The parameter of a component: R, and then v̂ and the squared norm of its row.
   [[nodiscard]] static constexpr Parameter weight(int component) noexcept {
     return component < 2 ? tangent : normal;
   }
@@ -294,7 +296,7 @@ class PackedProblem {
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
     return parameters_.data() + which * part_size_;
   }
-  /// v̂ₙ over the parts, for a caller who lowers it for a while and then restores it.
+  /// v̂ₙ over the parts, for a caller who reduces it temporarily and then restores it.
   [[nodiscard]] Scalar* normal_bias() noexcept { return parameters_.data() + bias3 * part_size_; }
   /// The blocks that are not friction contacts, those of an edge and of an island together.
   [[nodiscard]] const PackedBlock<Scalar>& other(Index c) const noexcept { return others_[c]; }
@@ -387,8 +389,8 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     }
     part_size_ += padded;
   }
-  // Another pattern of few parts may have two bodies of the largest size at every part. With more
-  // parts than this, that much room is out of proportion: the limit bounds the memory.
+  // Another pattern with few parts may have two bodies of the largest size for each part. With more
+  // parts than this, that much memory is out of proportion: the limit bounds the memory.
   constexpr Index few = 128;
   int largest = 1;
   for (const int size : sizes_) largest = (std::max)(largest, size);
@@ -405,8 +407,8 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem, const Co
   for (const PackedIsland& island : islands_) {
     const Index end = island.first_part + island.part_count;
     for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
-      // The padding: open contacts, which add to no sum. Their trial impulse has a tangential
-      // component, because a batch projects one without it separately.
+      // The padding: open contacts, which contribute to no sum. Their trial impulse has a
+      // tangential component, because a batch projects an impulse without one separately.
       write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0),
                 Scalar(PaddingContact::normal_bias), Scalar(0), Scalar(0), Scalar(0)});
     }

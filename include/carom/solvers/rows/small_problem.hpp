@@ -44,7 +44,7 @@ class SmallProblem {
     velocity = row_square + 3,    ///< Ĵ w
     trial = velocity + 3,         ///< y
     impulse = trial + 3,          ///< γ
-    velocity_step = impulse + 3,  ///< what the direction does to Ĵ w
+    velocity_step = impulse + 3,  ///< the change of Ĵ w along the direction
     trial_step = velocity_step + 3,
     trial_ahead = trial_step + 3,
     impulse_ahead = trial_ahead + 3,
@@ -56,7 +56,7 @@ class SmallProblem {
   static constexpr Index contact_lanes =
       (std::max)(row_lanes, Index(Eigen::internal::packet_traits<Scalar>::size));
 
-  /// Room for small problems of no more velocities and contacts.
+  /// Reserves memory for small problems with at most these counts of velocities and contacts.
   void reserve(Index velocities, Index contacts) {
     set_sizes((std::min)(velocities, SmallProblemLimits::velocity_limit),
               (std::min)(contacts, SmallProblemLimits::contact_limit));
@@ -69,13 +69,13 @@ class SmallProblem {
     set_sizes(problem.velocity_count(), problem.block_count());
     numbers_.resize(end_);
   }
-  /// Copies the numbers of the problem laid out, and whitens the guess.
+  /// Copies the numbers of the problem, and whitens the guess.
   void gather(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) noexcept;
 
   [[nodiscard]] Index size() const noexcept { return size_; }      ///< velocities
-  [[nodiscard]] Index lanes() const noexcept { return lanes_; }    ///< the same with the padding
+  [[nodiscard]] Index lanes() const noexcept { return lanes_; }    ///< with the padding
   [[nodiscard]] Index count() const noexcept { return count_; }    ///< contacts
-  [[nodiscard]] Index padded() const noexcept { return padded_; }  ///< the same with the padding
+  [[nodiscard]] Index padded() const noexcept { return padded_; }  ///< with the padding
   [[nodiscard]] Scalar* vector(int name) noexcept { return numbers_.data() + name * lanes_; }
   [[nodiscard]] Scalar* array(int name) noexcept {
     return numbers_.data() + arrays_at_ + name * padded_;
@@ -85,7 +85,7 @@ class SmallProblem {
   /// Ĵ by velocity and component, over the contacts: 3 size() arrays of padded() numbers.
   [[nodiscard]] Scalar* rows_by_contact() noexcept { return numbers_.data() + rows_at_; }
   [[nodiscard]] Columns<Scalar> matrix() noexcept { return {numbers_.data() + matrix_at_, lanes_}; }
-  /// The problem's number of contact k of the arrays.
+  /// The problem's index of contact k of the arrays.
   [[nodiscard]] Index contact_at(Index k) const noexcept { return order_[k]; }
 
  private:
@@ -114,7 +114,7 @@ class SmallProblem {
 template <RealScalar Scalar>
 void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem) noexcept {
   for (Index k = 0; k < count_; ++k) {
-    Index place = k;  // behind those that precede it: there are few
+    Index place = k;  // after those that precede it: there are few
     for (; place > 0 && friction_contact_precedes(problem, k, order_[place - 1]); --place) {
       order_[place] = order_[place - 1];
     }
@@ -157,7 +157,7 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
                                   const VectorX<Scalar>& guess) noexcept {
   order_contacts(problem);
   // The padding: open contacts with a tangential component, because a batch projects a trial
-  // impulse without one separately, and velocities that nothing moves.
+  // impulse without one separately; and velocities that no contact moves.
   const Index pads = padded_ - count_;
   for (int a = 0; a < array_count; ++a) {
     const Scalar number =
@@ -174,8 +174,8 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
   problem.whiten({vector(whitened), std::size_t(problem.velocity_count())});
 }
 
-/// The cost ℓ of a small problem and its derivatives at an iterate, equal but for rounding to those
-/// of IslandState. A view of the problem.
+/// The cost ℓ of a small problem and its derivatives at an iterate, equal to those of IslandState
+/// up to rounding. A view of the problem.
 template <RealScalar Scalar>
 class SmallState : public IslandMeasures<Scalar> {
  public:
@@ -186,16 +186,16 @@ class SmallState : public IslandMeasures<Scalar> {
 
   /// Computes all that the iterate determines: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
-  /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
+  /// ℓ at the last evaluated iterate; infinite if numbers left the range of the type.
   [[nodiscard]] Scalar cost() const noexcept;
-  /// ℓ where Problem::trial_ahead is y and ‖w − w*‖² is given; infinite where y is not finite.
+  /// ℓ with y in Problem::trial_ahead and a given ‖w − w*‖²; infinite if y is not finite.
   [[nodiscard]] Scalar cost_ahead(const Scalar& change_squared) const noexcept;
 
   /// Ĵ x of the contacts from k on, a register of each component.
   void multiply(int vector, Index k, Lane (&result)[3]) const noexcept;
   /// y = R⁻¹(v̂ − v_c) of the contacts from k on.
   void write_trial(const Lane (&velocity)[3], int trial, Index k) const noexcept;
-  /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
+  /// γ = P(y). Returns false and writes nothing if a trial impulse is not finite.
   [[nodiscard]] bool project_trials(int trial, int impulse) const noexcept;
 
   // The functions of start_from_best(). They write over the trial ahead.

@@ -14,20 +14,22 @@ namespace detail {
 
 /// Constants of ActiveBlock and ActiveNewton: Newton's method on the law itself.
 struct ActiveNewtonTuning {
-  /// Softness of what is held, relative to w [√ε_m]: it makes a singular W harmless and costs a
-  /// Newton step as much of its accuracy. In hyperstatic contact it takes the change of least norm.
+  /// Softness of sticking rows, relative to w [√ε_m]. It makes a singular W harmless and costs the
+  /// same relative accuracy of a Newton step. In hyperstatic contact the step is the change of
+  /// least norm.
   static constexpr double held_softness = 0.1;
-  /// Steps that may gain little while the guess of what slides settles.
+  /// Count of steps that may gain little while the guess of the sliding blocks converges.
   static constexpr int settling_steps = 2;
-  /// The method goes on only if the error falls to this share, while the guess settles and after.
-  /// Where `gain` is 1 it goes on too long: 4 % more systems.
+  /// The method continues only if the error decreases to this share, while the guess converges and
+  /// after it. With `gain` 1 it continues too long: 4 % more systems.
   static constexpr double settling_gain = 0.95, gain = 0.5;
-  /// Most halvings of a step, and the share of its own promise that it must keep to be taken.
+  /// Largest count of halvings of a step, and the least achieved share of the predicted decrease
+  /// for acceptance.
   static constexpr int halvings = 5;
   static constexpr double descent = 0.1;
 };
 
-/// Softness of what is held, relative to the inverse mass of the block.
+/// Softness of sticking rows, relative to the inverse mass of the block.
 template <RealScalar Scalar>
 [[nodiscard]] inline Scalar held_softness() noexcept {
   using std::sqrt;
@@ -35,9 +37,9 @@ template <RealScalar Scalar>
 }
 
 /// Newton's step on the law of one block, dγ = h − N du_w with du = du_w + R dγ. The trial impulse
-/// y = γ − a u, a = 1/w, says whether the block is open, stuck or sliding.
+/// y = γ − a u, a = 1/w, determines whether the block is open, sticks or slides.
 ///
-/// A friction contact is solved in the frame of its friction, anything else by a dense system of
+/// A friction contact is solved in the frame of its friction, any other block by a dense system of
 /// its rows.
 template <RealScalar Scalar, int Parts>
 class ActiveBlock {
@@ -47,7 +49,7 @@ class ActiveBlock {
   using Response = BlockResponse<Scalar, Parts>;
 
   /// Writes N and h for the impulse γ with velocity u.
-  /// @param softness  of what is held, relative to w [-].
+  /// @param softness  of sticking rows, relative to w [-].
   static void write(const Block& block, FrictionLaw law, const Numbers& impulse,
                     const Numbers& velocity, Response& response,
                     const Scalar& softness = held_softness<Scalar>()) noexcept {
@@ -64,7 +66,7 @@ class ActiveBlock {
   }
 
   /// The weights w of a law's map γ = 𝒞(γ − u/w), part by part: the inverse mass; under the convex
-  /// law those of the friction cone in units of μ, where it is Lorentz's.
+  /// law those of the friction cone in units of μ, in which it is the Lorentz cone.
   static Numbers weights(const Block& block, FrictionLaw law) noexcept {
     if constexpr (Parts == 1) {
       if (law == FrictionLaw::convex) {
@@ -76,8 +78,8 @@ class ActiveBlock {
     return Numbers::filled(block.inverse_mass);
   }
 
-  /// The law's 𝒞: the nearest impulse of the set by the weights under the convex law; under
-  /// Coulomb's friction brought to what the normal impulse allows.
+  /// The law's 𝒞: under the convex law the nearest impulse of the set in the metric of the weights;
+  /// under Coulomb's law friction is projected to its bound for the normal impulse.
   static Numbers nearest(const Block& block, FrictionLaw law, const Numbers& trial) noexcept {
     using std::sqrt;
     if (law == FrictionLaw::coulomb) return clip(block, trial);
@@ -96,7 +98,7 @@ class ActiveBlock {
     }
   }
 
-  /// The impulse brought into its set: the normal pushes, friction keeps to what it allows.
+  /// Moves the impulse to its set: the normal is ≥ 0, friction is at most its bound.
   static Numbers clip(const Block& block, const Numbers& impulse) noexcept {
     if constexpr (Parts == 2) {
       return parts_of_rows(block,
@@ -119,7 +121,7 @@ class ActiveBlock {
     return block.inverse_mass * (1 + 2 * mu * mu) / 3;
   }
 
-  /// Nothing is held: the impulse becomes zero.
+  /// An open block: the impulse becomes zero.
   static void open(const Block& block, const Numbers& impulse, Response& response) noexcept {
     response.offset = -(impulse + block.shift);
   }
@@ -163,8 +165,9 @@ class ActiveBlock {
     }
   }
 
-  /// In units of μ the cone is Lorentz's: the velocity along e₊ = (1, t)/√2 vanishes, the impulse
-  /// along e₋ = (1, −t)/√2 vanishes, and across both the impulse turns with the velocity.
+  /// In units of μ the cone is the Lorentz cone: the velocity along e₊ = (1, t)/√2 vanishes, the
+  /// impulse along e₋ = (1, −t)/√2 vanishes, and perpendicular to both the impulse rotates with the
+  /// velocity.
   static void write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
                            const Scalar& softness, Response& response) noexcept {
     using std::sqrt;
@@ -209,7 +212,7 @@ class ActiveBlock {
     }
   }
 
-  /// a of every row for a law that clips: 1/w, in proportion to μ² in the rows of a disc.
+  /// a of each row for a law that clamps: 1/w, proportional to μ² in the rows of a disc.
   static SmallVector<Scalar, 6> clipping_mobility(const Block& block) noexcept {
     auto mobility = SmallVector<Scalar, 6>::filled(Scalar(1) / block.inverse_mass);
     for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(block.set)) {
@@ -255,7 +258,7 @@ class ActiveBlock {
             r < rows && c < rows ? unit - d(r, c) + d(r, c) * mobility(c) * soft(c) : unit;
       }
     }
-    // answer − γ, in which a u is not lost beside a large γ.
+    // answer − γ, in which a u is not lost next to a large γ.
     Six offset = Six::at(answer.data()) - Six::at(trial.data()) - push;
     if (!invert_corner<6>(matrix)) return;
     Matrix inverse;

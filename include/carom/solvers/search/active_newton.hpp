@@ -13,7 +13,7 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Writes N and h of all blocks for Newton's step on the law from the iterate.
-/// @param softness  of what is held, relative to w [-].
+/// @param softness  of sticking rows, relative to w [-].
 template <typename System, RealScalar Scalar = typename System::scalar_type>
 void write_response(LawSearch<System>& at, const Scalar& softness) {
   at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
@@ -26,36 +26,38 @@ void write_response(LawSearch<System>& at, const Scalar& softness) {
   });
 }
 
-/// Whether a system can keep velocities beside impulses.
+/// Whether a system can store velocities in addition to impulses.
 template <typename System>
 inline constexpr bool has_pairs = requires(System& system) {
   system.pairs();
 };
 
-/// Steps of Newton's method in which the velocities of the bodies are numbers of their own beside
-/// the impulses.
+/// Newton steps in which the velocities of the bodies are separate unknowns in addition to the
+/// impulses.
 ///
-/// Impulses that carry a load of 10⁸ times a body's own momentum cancel on it, and their rounding
-/// moves it: no impulses that the type can hold give it the velocity that its contacts ask for. A
-/// pair (w, γ) can: its blocks obey the law with the velocities w, and each body's momentum agrees
-/// with the impulses to their rounding. Newton's step gives both, dw and dγ, from one system.
+/// Impulses from a load of 10⁸ times a body's own momentum cancel on the body, and their rounding
+/// moves it: no impulses in this type result in the velocity that its contacts require. A pair (w,
+/// γ) can be such an answer: its blocks obey the law with the velocities w, and the momentum of
+/// each body is equal to the impulses up to their rounding. Newton's step computes both, dw and dγ,
+/// from one system.
 ///
-/// What is held is softened, and the heavier a body is beside those that carry it, the less of its
-/// error a step takes: the errors fall by a constant factor. Every second step is therefore as long
-/// as all that would follow it.
+/// Sticking rows are softened. The heavier a body is relative to the bodies that support it, the
+/// smaller is the share of its error that a step removes: the errors decrease by a constant factor.
+/// Each second step is therefore extrapolated to the sum of all later steps.
 template <typename System>
 class PairedStep {
  public:
   using Scalar = typename System::scalar_type;
 
-  /// Whether the error of the iterate may be rounding of its impulses.
+  /// Whether the error of the iterate may be only rounding of its impulses.
   [[nodiscard]] static bool may_help(LawSearch<System>& at) {
     return has_pairs<System> && at.residual <= Scalar(roundings) * noise(at);
   }
   /// Whether one rounding of the impulses may move a block by more than the tolerance.
   [[nodiscard]] static bool is_blurred(LawSearch<System>& at) { return noise(at) > at.tolerance; }
-  /// Searches for a pair that meets the tolerance.
-  /// @param at  the search; where a pair is found its iterate is that, `paired` says so, and the
+  /// Searches a pair that satisfies the tolerance.
+  /// @param at  the search. If a pair is found, its iterate is this pair, `paired` is true, and the
+  ///            system's pairs() contain w − w* of the island. Otherwise it does not change.
   ///            system's pairs() hold w − w* of the island. Else it is as before.
   static void solve(LawSearch<System>& at) {
     System& system = at.system;
@@ -79,17 +81,18 @@ class PairedStep {
   }
 
  private:
-  /// Most steps, and the share to which two of them have to lower the error.
+  /// Largest count of steps, and the share to which two of them must reduce the error.
   static constexpr int steps = 16;
   static constexpr double gain = 0.7;
-  /// Softness of what is held [ε], relative to w. Much less lets the rounding of what is held cover
-  /// what moves freely, much more gains less where masses differ by 10¹² in double, 10⁵ in float.
+  /// Softness of sticking rows [ε], relative to w. With much less, the rounding of sticking rows
+  /// hides free motion. With much more, the gain is smaller if masses differ by 10¹² in double, 10⁵
+  /// in float.
   static constexpr double softness = 64;
-  /// Roundings of all that acts on a body that its velocity may be off by, in the worst contact: a
-  /// system has them from each of its eliminations.
+  /// Possible error of a body's velocity in the worst contact, in roundings of the sum of the
+  /// impulses on it: each elimination of a system causes such roundings.
   static constexpr int roundings = 256;
 
-  /// How far one rounding of the impulses may move the worst block [-].
+  /// The largest motion of a block from one rounding of the impulses [-].
   [[nodiscard]] static Scalar noise(LawSearch<System>& at) {
     if constexpr (has_pairs<System>) {
       return std::numeric_limits<Scalar>::epsilon() *
@@ -97,7 +100,7 @@ class PairedStep {
     }
     return Scalar(0);
   }
-  /// @param all  whether to go as far as all steps that would follow.
+  /// @param all  whether to extrapolate to the sum of all later steps.
   [[nodiscard]] static bool take_step(LawSearch<System>& at, bool all) {
     write_response(at, Scalar(softness) * std::numeric_limits<Scalar>::epsilon());
     ++at.systems;
@@ -115,19 +118,19 @@ class PairedStep {
   }
 };
 
-/// Newton's method on the law itself from impulses near a solution. Every step guesses from
-/// the trial impulse of each block whether it is open, stuck or sliding.
+/// Newton's method on the law from impulses near a solution. In each step the trial impulse of each
+/// block determines whether it is open, sticks or slides.
 ///
-/// A step is halved until the error falls. The method ends where a step gains too little; where
-/// that may be for the rounding of the impulses, a pair of impulses and velocities is tried.
+/// A step is halved until the error decreases. The method ends if a step gains too little. If the
+/// reason may be the rounding of the impulses, a pair of impulses and velocities is tried.
 /// @cite  alart1991mixed, in impulses.
 template <typename System>
 class ActiveNewton {
  public:
   using Scalar = typename System::scalar_type;
 
-  /// @param at     the search; its iterate is the best one met at the end.
-  /// @param steps  most systems.
+  /// @param at     the search; at the end its iterate is the best one.
+  /// @param steps  largest count of systems.
   static void solve(LawSearch<System>& at, int steps) {
     search(at, steps);
     if constexpr (has_pairs<System>) {
@@ -156,8 +159,8 @@ class ActiveNewton {
 
   using Tuning = ActiveNewtonTuning;
 
-  /// Takes the first share of the step that lowers the error enough, or the share of the least
-  /// error. Where no share lowers it, returns false and leaves the iterate as it was.
+  /// Accepts the first share of the step that reduces the error sufficiently, or the share with the
+  /// least error. If no share reduces it, returns false, and the iterate does not change.
   static bool take_step(LawSearch<System>& at) {
     at.copy(at.iterate.impulse(), at.memory.kept.data());
     const auto go = [&](const Scalar& share) {

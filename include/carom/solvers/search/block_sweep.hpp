@@ -7,19 +7,19 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A block in a sweep of Gauss-Seidel: held() is what its rows do while all other blocks are held,
-/// solve() the answer of its own law to that, and spread() writes the answer and carries its change
-/// to the rows of the other blocks.
+/// A block in a sweep of Gauss-Seidel: held() is the velocity of its rows with all other blocks
+/// fixed, solve() the answer of its law to this velocity, and spread() writes the answer and adds
+/// its effect to the rows of the other blocks.
 template <typename Block>
 concept SweepBlock = requires(Block& block) {
   block.spread(block.solve(block.held()));
 };
 
-/// Visits blocks one after the other and solves each with the others held; the next one already
-/// sees what the last one changed.
-/// @param visit  visit(k, solve) hands the k-th block of the order to solve(block), or several one
-///               after the other, or none for a block that is passed over.
-/// @note  Real-time safe when the blocks are: all calls are to be inlined.
+/// Visits blocks one after the other and solves each with the others fixed. The next block already
+/// uses the changes of the last one.
+/// @param visit  visit(k, solve) calls solve(block) for the k-th block of the order, for several
+///               blocks one after the other, or for none if a block is skipped.
+/// @note  Real-time safe if the blocks are: all calls are inlined.
 template <typename Visit>
 inline void sweep_blocks(Index count, bool backward, Visit&& visit) noexcept {
   for (Index k = 0; k < count; ++k) {

@@ -13,11 +13,11 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Sweeps of projected Gauss-Seidel over the blocks of an island, on the bodies: each block in turn
-/// takes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
-/// passes over Ĵ and no linear system.
+/// does a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
+/// products with Ĵ and no linear system.
 ///
-/// d bounds the block's own W + R from above, so that a step never goes too far. Rows between
-/// bounds go one by one; friction under Coulomb's law goes along its normal first.
+/// d is an upper bound of the block's own W + R, so that a step is never too large. Rows between
+/// bounds are processed one by one; under Coulomb's law the normal comes before friction.
 /// It does not use sweep_blocks(), which is slower: with the rows of a disc as its blocks a sweep
 /// under Coulomb's law takes 1.60 us instead of 1.38 (14 bodies, 65 rows, g++ 12 -O2), with the
 /// same result to the last bit.
@@ -26,8 +26,8 @@ template <RealScalar Scalar>
 class BodySweep {
  public:
   /// @param impulse   γ of the island in parts, in its sets; in and out.
-  /// @param whitened  room for a vector of the rows; Ĵᵀγ of the island at the end.
-  /// @param go_on     is called before each sweep and returns whether to take it.
+  /// @param whitened  memory for a vector of the rows; at the end it is Ĵᵀγ of the island.
+  /// @param go_on     is called before each sweep and returns whether to do it.
   template <typename GoOn>
   static void sweep(const BodyRows<Scalar>& rows, Index island, FrictionLaw law, Scalar* impulse,
                     Scalar* whitened, GoOn&& go_on) {
@@ -125,7 +125,7 @@ class BodySweep {
       parts[k / 3].push(k % 3, next - impulse[k]);
       impulse[k] = next;
     }
-    /// Moves the impulse to where u vanishes, or to a bound.
+    /// Moves the impulse to the point where u vanishes, or to a bound.
     void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
       const Scalar stiff = diagonal(k);
       if (!(stiff > Scalar(0))) return;

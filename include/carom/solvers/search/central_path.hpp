@@ -13,14 +13,14 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Rows between bounds on the central path: (γ − lower) z = κ, (upper − γ) y = κ, u = z − y. Rows
-/// without bounds have u = 0, those with equal ones a given impulse.
+/// without bounds have u = 0, those with equal bounds have a given impulse.
 template <RealScalar Scalar>
 class IntervalPath {
  public:
   using Block = BlockRows<Scalar, 2>;
   using Numbers = PartNumbers<Scalar, 2>;
 
-  /// Takes impulse and velocity, which may be outside of their bounds.
+  /// Stores impulse and velocity, which may be outside of their bounds.
   void start(const Block& block, const Numbers& impulse, const Numbers& velocity) noexcept {
     for (int i = 0; i < 6; ++i) {
       Row& row = rows_[i];
@@ -30,7 +30,8 @@ class IntervalPath {
       row.push = velocity(i);
     }
   }
-  /// What rows bounded on one side lack to be inside: raised to the largest of both.
+  /// The distance of one-sided rows to the inside: `impulse` and `velocity` become at least these
+  /// distances.
   void find_missing(const Block& block, Scalar& impulse, Scalar& velocity) const noexcept {
     for (int i = 0; i < block.size(); ++i) {
       const Row& row = rows_[i];
@@ -43,8 +44,8 @@ class IntervalPath {
       }
     }
   }
-  /// Moves impulses away from bounds, and velocities from zero, by so much, or by a share of the
-  /// room between two bounds.
+  /// Moves impulses away from bounds, and velocities away from zero, by `least`, or by a share of
+  /// the distance between two bounds.
   void raise(const Block& block, FrictionLaw, const Scalar& least,
              const Scalar& least_velocity) noexcept {
     for (int i = 0; i < block.size(); ++i) {
@@ -68,7 +69,7 @@ class IntervalPath {
     for (int i = 0; i < block.size(); ++i) result(i) = rows_[i].impulse;
     return result;
   }
-  /// p = u as the path has it less u of the impulses.
+  /// p = u of the path minus u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
     Numbers result;
     for (int i = 0; i < block.size(); ++i) {
@@ -91,7 +92,7 @@ class IntervalPath {
       if (row.has_upper()) sum.add(row.below(block, i), row.pull, -row.step, row.pull_step);
     }
   }
-  /// Writes N. False when the iterate is not inside.
+  /// Writes N. Returns false if the iterate is not inside.
   [[nodiscard]] bool write_gain(const Block& block, FrictionLaw,
                                 PartMatrix<Scalar, 2>& gain) noexcept {
     gain = {};
@@ -134,7 +135,7 @@ class IntervalPath {
       offset(i) = row.gain * (gap(i) + row.push_aim - row.pull_aim);
     }
   }
-  /// Keeps a step of the impulses; see ConePath.
+  /// Stores a step of the impulses; see ConePath.
   [[nodiscard]] Scalar take_step(const Block& block, FrictionLaw, const Numbers& impulse,
                                  const Numbers&, const Numbers&, Scalar least) noexcept {
     for (int i = 0; i < block.size(); ++i) {
@@ -196,12 +197,12 @@ class IntervalPath {
   Row rows_[6];
 };
 
-/// The central path of a law, which is followed by predictor and corrector, one island at a time.
+/// The central path of a law, island by island, with predictor and corrector steps.
 ///
-/// start() finds a point inside of all cones, and advance() takes one step. After each of them the
-/// iterate holds the impulses of the path.
+/// start() computes a point inside of all cones, and advance() computes one step. After each of
+/// them, the iterate is the impulses of the path.
 /// @cite  mehrotra1992implementation for predictor and corrector;
-/// docs/derivations/interior_point.md.
+///        docs/derivations/interior_point.md.
 template <typename System>
 class CentralPath {
  public:
@@ -214,21 +215,21 @@ class CentralPath {
     if (gap_.size() != 3 * system.part_count()) gap_.assign(3 * system.part_count(), Scalar(0));
   }
 
-  /// Begins at the impulses of (W + R + w) γ = −q, moved inside of their cones by `margin` times
-  /// what the worst of them lacks.
+  /// Starts at the impulses of (W + R + w) γ = −q, moved into their cones by `margin` times the
+  /// largest distance to the inside.
   [[nodiscard]] bool start(System& system, Index island, const Yardstick<Scalar>& yardstick,
                            const Scalar& margin, LawIterate<Scalar>& iterate,
                            StepMemory<Scalar>& memory);
 
-  /// Takes one step: factors one system and solves it two or three times.
+  /// Computes one step: factors one system and solves it two or three times.
   /// @param iterate  impulses of the path, in and out; velocities are those of the impulses.
-  /// @return  the share of the step that was taken, in [0, 1]; 0 where no step can be taken.
+  /// @return  the share of the step, in [0, 1]; 0 if no step is possible.
   [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,
                                LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
-  /// One step of Newton's method towards the point of the path that has `product` as all of its
-  /// products; while they are large, towards a tenth of them.
-  /// @return  as advance().
+  /// One Newton step towards the point of the path at which all products are `product`; while they
+  /// are much larger, towards a tenth of them.
+  /// @return  as for advance().
   [[nodiscard]] Scalar centre(System& system, Index island, FrictionLaw law, const Scalar& product,
                               LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
@@ -240,11 +241,11 @@ class CentralPath {
  private:
   using Tuning = CentralPathTuning;
 
-  /// A step that was solved for: the longest share that stays inside, and the products along it.
+  /// A computed step: the longest share that stays inside, and the products along it.
   struct Found {
     Scalar longest;
     ProductSum<Scalar> products;
-    /// The share to take.
+    /// The share of the step.
     [[nodiscard]] Scalar share() const noexcept {
       return (std::min)(Scalar(1), Scalar(Tuning::to_boundary) * longest);
     }
@@ -270,12 +271,12 @@ class CentralPath {
       write_parts(block, path.impulse(block), iterate.impulse());
     });
   }
-  /// Writes N and p of all blocks, and factors. False where the iterate is not inside.
-  /// @param count  out: how many products there are.
+  /// Writes N and p of all blocks, and factors. Returns false if the iterate is not inside.
+  /// @param count  written: count of products.
   [[nodiscard]] bool factor(System& system, Index island, FrictionLaw law,
                             const LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory,
                             int& count);
-  /// Solves for a step, which every block keeps.
+  /// Solves for a step, which each block stores.
   [[nodiscard]] Found find_step(System& system, Index island, FrictionLaw law,
                                 const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
     for_each(system, island, [&](Index, const auto& block, auto& path) {
@@ -340,7 +341,7 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
   impulse = largest_of(system, impulse);
   velocity = largest_of(system, velocity);
   const auto sums = total_of(system, std::array<Scalar, 2>{sum, count});
-  // Where the worst block lacks nothing, a share of the mean impulse takes its place.
+  // If the largest distance is zero, a share of the mean impulse replaces it.
   const Scalar mean = sums[0] / (std::max)(sums[1], Scalar(1));
   const Scalar unit = mean > Scalar(0) ? mean : Scalar(1);
   const Scalar least = Scalar(Tuning::least_start) * unit;

@@ -15,11 +15,11 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What a step along the central path aims at.
+/// The target of a step along the central path.
 template <RealScalar Scalar>
 struct PathTarget {
-  Scalar product;  ///< σκ, which every product of impulse and velocity should reach [J]
-  bool corrected;  ///< whether the products of the step that take_step() kept are counted in
+  Scalar product;  ///< σκ, the target of each product of impulse and velocity [J]
+  bool corrected;  ///< whether the products of the step stored by take_step() are included
 };
 
 /// The sum of products of impulses and velocities after a share α of a step: a + b α + c α² [J].
@@ -45,25 +45,27 @@ struct ProductSum {
 
 /// Constants of CentralPath and of the shapes on it, ConePath and IntervalPath.
 struct CentralPathTuning {
-  /// Share of the way to the boundary of the cones that a step may go. Nearer to 1 the iterate
-  /// hugs the boundary and the next steps become short; 0.99 takes 9 % more systems on rigid files.
+  /// Largest share of the distance to the boundary of the cones in a step. Nearer to 1 the iterate
+  /// stays close to the boundary and the next steps become short; 0.99 needs 9 % more systems on
+  /// rigid files.
   static constexpr double to_boundary = 0.995;
-  /// A step that can go less than this share is short: it is solved for again with plain centring,
-  /// and counts against the path in IslandLaw. 0.2 gives up too early: 13 % more systems on rigid
-  /// files, and one of them unsolved.
+  /// A step with a smaller share is short: it is computed again with plain centring, and counts
+  /// against the path in IslandLaw. With 0.2 paths are given up too early: 13 % more systems on
+  /// rigid files, and one of them unsolved.
   static constexpr double short_step = 0.1;
-  /// Share of the products that a step towards a given point of the path aims at, where they are
-  /// larger than asked for: less makes short steps, more makes more of them.
+  /// Target of a step towards a given point of the path, as a share of the current products if they
+  /// are larger: with less, steps are short; with more, there are more of them.
   static constexpr double centring_fall = 0.1;
   /// Least centring σ of the step that replaces a short one.
   static constexpr double plain_centring = 0.5;
-  /// Where the first point lacks nothing to be inside, it is moved in by this share of the mean
-  /// impulse, for a first point on the boundary has no path.
+  /// If the first point is already inside, it is moved further inside by this share of the mean
+  /// impulse, because a point on the boundary has no path.
   static constexpr double least_start = 0.3;
-  /// Share of the room between two bounds that the first point keeps from each, at most 1/2.
+  /// Distance of the first point from each of two bounds, as a share of their distance, at most
+  /// 1/2.
   static constexpr double bound_inset = 0.25;
   /// Softness of rows without bounds, relative to w [ε_m]: they have no barrier, and their own R
-  /// may be zero. Refinement of the systems restores the accuracy; zero leaves a system singular.
+  /// may be zero. Refinement of the systems restores the accuracy. With zero, a system is singular.
   static constexpr double free_softness = 1024;
 };
 
@@ -107,7 +109,7 @@ struct ConePair {
   Scalar eta_squared = 1;
   Scalar root_r = 1, root_z = 1;  ///< roots of the determinants
 
-  /// Computes the scaling. False when r or z is not inside.
+  /// Computes the scaling. Returns false if r or z is not inside.
   [[nodiscard]] bool scale() noexcept {
     using std::sqrt;
     const Scalar det_r = r.determinant(), det_z = z.determinant();
@@ -144,8 +146,8 @@ struct ConePair {
     return {head, (d.tail - head * lambda.tail) / lambda.head};
   }
 
-  /// dz₀ of dz = aim − G dr, the rest of dz given: by the row (1, ω), ω = w/‖w‖, in which G is
-  /// least and nothing cancels.
+  /// dz₀ of dz = aim − G dr for a given rest of dz: from the row (1, ω), ω = w/‖w‖, in which G is
+  /// least and no cancellation occurs.
   [[nodiscard]] Scalar head_of(const Pair& aim, const Pair& dr, const Pair& dz) const noexcept {
     const Scalar length = w.tail.norm();
     const Scalar reach = w.head + length;
@@ -161,15 +163,15 @@ struct ConePair {
     return {(along * w.head - x.head) / eta_squared, (x.tail - along * w.tail) / eta_squared};
   }
 
-  /// 1/α of the longest step that keeps r and z inside, or `least` where that is larger.
+  /// 1/α of the longest step for which r and z stay inside, or `least` if it is larger.
   /// @pre  scale() for the same r and z.
   [[nodiscard]] Scalar inverse_step(const Pair& dr, const Pair& dz, Scalar least) const noexcept {
     least = inverse_step(r, root_r, dr, least);
     return inverse_step(z, root_z, dz, least);
   }
 
-  /// What z is to change by on the way to r ∘ z = target e: −z + F⁻¹ (λ \ (target e − second)),
-  /// second = (F⁻¹ dr) ∘ (F dz) of the step that predicts.
+  /// The change of z towards r ∘ z = target e: −z + F⁻¹ (λ \ (target e − second)), second = (F⁻¹
+  /// dr) ∘ (F dz) of the predictor step.
   [[nodiscard]] Pair aim(const Scalar& target, const Pair& dr, const Pair& dz) const noexcept {
     const Pair second = jordan_product(divide(dr), times(dz));
     const Pair wanted = divide(quotient({target - second.head, -second.tail}));
@@ -190,9 +192,9 @@ struct ConePair {
 /// A cone on the central path of its law: a normal, and for every disc b the pair r_b = (γₙ,
 /// γ_b/μ), z_b = (ζ_b, μ u_b) of second-order cones.
 ///
-/// Every disc has r_b ∘ z_b = κ e. Coulomb's law has γₙ uₙ = κ too, and in the limit
-/// ζ_b = ‖μ u_b‖; the convex law has uₙ = Σ ζ_b instead. A cone without discs is a half line under
-/// both. docs/derivations/interior_point.md derives the answer N to velocities.
+/// Each disc satisfies r_b ∘ z_b = κ e. Coulomb's law also has γₙ uₙ = κ, and in the limit ζ_b = ‖μ
+/// u_b‖; the convex law has uₙ = Σ ζ_b instead. A cone without discs is a half line under both
+/// laws. docs/derivations/interior_point.md derives N, the response to velocities.
 template <RealScalar Scalar, int Parts>
 class ConePath {
  public:
@@ -201,7 +203,7 @@ class ConePath {
   static constexpr int rows = Block::disc_rows;
   using Pair = ConeVector<Scalar, rows>;
 
-  /// Takes impulse and velocity, which may be outside of their cones.
+  /// Stores impulse and velocity, which may be outside of their cones.
   void start(const Block& block, const Numbers& impulse, const Numbers& velocity) noexcept {
     normal_ = impulse(block.normal) + block.shift(block.normal);
     normal_velocity_ = velocity(block.normal);
@@ -214,7 +216,8 @@ class ConePath {
       });
     }
   }
-  /// What the normals lack to be inside: raised to the largest of impulse and velocity.
+  /// The distance of the normals to the inside: `impulse` and `velocity` become at least these
+  /// distances.
   void find_missing(const Block& block, Scalar& impulse, Scalar& velocity) const noexcept {
     impulse = (std::max)(impulse, -normal_);
     velocity = (std::max)(velocity, -normal_velocity_);
@@ -224,7 +227,7 @@ class ConePath {
       velocity = (std::max)(velocity, pair.z.tail.norm() - normal_velocity_);
     }
   }
-  /// Raises the normals by so much.
+  /// Increases the normals by these amounts.
   void raise(const Block& block, FrictionLaw law, const Scalar& impulse,
              const Scalar& velocity) noexcept {
     normal_ += impulse;
@@ -246,7 +249,7 @@ class ConePath {
     }
     return result;
   }
-  /// p = u as the path has it less u of the impulses.
+  /// p = u of the path minus u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
     Numbers result;
     result(block.normal) = normal_velocity_ - velocity(block.normal);
@@ -258,7 +261,7 @@ class ConePath {
     return result;
   }
 
-  /// How many products there are.
+  /// Count of products.
   [[nodiscard]] int count(const Block& block, FrictionLaw law) const noexcept {
     return block.disc_count + (follows_signorini(block, law) ? 1 : 0);
   }
@@ -276,7 +279,7 @@ class ConePath {
     }
   }
 
-  /// Scales and writes N. False when the iterate is not inside.
+  /// Computes the scaling and writes N. Returns false if the iterate is not inside.
   [[nodiscard]] bool write_gain(const Block& block, FrictionLaw law,
                                 PartMatrix<Scalar, Parts>& gain) noexcept;
   /// Writes h.
@@ -285,8 +288,8 @@ class ConePath {
   void write_offset(const Block& block, FrictionLaw law, const PathTarget<Scalar>& target,
                     const Numbers& gap, Numbers& offset) noexcept;
 
-  /// Keeps a step of the impulses and the velocities du_w that W gives for it.
-  /// @return  1/α of the longest step that stays inside, or `least` where that is larger.
+  /// Stores a step of the impulses and the velocities du_w from W for it.
+  /// @return  1/α of the longest step that stays inside, or `least` if it is larger.
   [[nodiscard]] Scalar take_step(const Block& block, FrictionLaw law, const Numbers& impulse,
                                  const Numbers& velocity, const Numbers& gap,
                                  Scalar least) noexcept;

@@ -14,11 +14,11 @@ namespace detail {
 
 /// Coulomb's law on the islands of a packed problem: F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0.
 ///
-/// Far from a solution it solves a sequence of convex problems, each with v̂ₙ lowered by De Saxcé's
-/// lift μ ‖uₜ‖ of the one before. Near a solution it takes steps of Newton's method on the law
-/// itself. F is not the gradient of a cost, so a step is halved until ‖F‖ falls; where ‖F‖ stalls,
-/// the sequence of convex problems goes on. It ends where ‖F‖ ≤ T s, as SapSolver does, or after
-/// lift_limit problems.
+/// The steps: (1) Far from a solution, solve a sequence of convex problems, each with v̂ₙ reduced
+/// by De Saxcé's term μ ‖uₜ‖ of the one before. (2) Near a solution, compute Newton steps on the
+/// law. F is not the gradient of a cost, so a step is halved until ‖F‖ decreases. (3) If ‖F‖
+/// stalls, continue with the sequence of convex problems. The iteration ends if ‖F‖ ≤ T s, as in
+/// SapSolver, or after lift_limit problems.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <RealScalar Scalar>
 class CoulombNewton {
@@ -29,21 +29,22 @@ class CoulombNewton {
   using Judge = IslandNewton<Scalar>;
   using Tuning = CoulombNewtonTuning;
 
-  /// Makes room for a pattern.
+  /// Reserves memory for a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     directions_.lay_out(graph, packed);
   }
-  /// Makes room for the contacts of a pattern, which may have changed in number.
+  /// Reserves memory for the contacts of a pattern, whose count may have changed.
   void lay_out_contacts(const Packed& packed) {
     bias_.resize(packed.part_size());
     lift_.resize(packed.part_size());
     best_.resize(packed.vector_size());
   }
-  /// Updates the pointer to the graph, which has moved in memory unchanged.
+  /// Updates the pointer to the graph after the graph has moved in memory. Its contents are
+  /// unchanged.
   void follow(const ContactGraph& graph) noexcept { directions_.follow(graph); }
 
-  /// Solves an island from the iterate last evaluated; leaves the best.
-  /// @param packed  the state's; its v̂ₙ are lowered meanwhile, and restored.
+  /// Solves an island from the last evaluated iterate. Afterwards the iterate is the best one.
+  /// @param packed  that of the state; its v̂ₙ are reduced during the solve, and restored.
   /// @param judge  of the same state.
   /// @param solve_convex  solve_convex(tolerance) solves the packed problem of the island under the
   ///                      convex law.
@@ -52,7 +53,8 @@ class CoulombNewton {
                                   int& iterations, const SolveConvex& solve_convex) noexcept;
 
  private:
-  /// Newton's method until the target is met or ‖F‖ stalls; leaves the best iterate.
+  /// Newton's method until the target is reached or ‖F‖ stalls. Afterwards the iterate is the best
+  /// one.
   [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge,
                              int& iterations) noexcept;
   void take_step(State& state) noexcept;
@@ -61,14 +63,14 @@ class CoulombNewton {
                                       const PackedBlock<Scalar>& other) noexcept;
 
   CoulombDirections<Scalar> directions_;
-  Sequence<Scalar> bias_, lift_;  ///< per part: v̂ₙ as given; by how much it is lowered
+  Sequence<Scalar> bias_, lift_;  ///< per part: original v̂ₙ; its reduction
   Sequence<Scalar> best_;         ///< as a vector
 };
 
 // --- implementation ---
 
-/// Takes the first share of the direction with which ‖F‖ falls enough, or, where none does, the
-/// share with the least ‖F‖.
+/// Accepts the first share of the direction for which ‖F‖ decreases sufficiently, or, if there is
+/// none, the share with the least ‖F‖.
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::take_step(State& state) noexcept {
   const Scalar before = state.residual;
@@ -111,7 +113,7 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
   return judge.meets_target();
 }
 
-/// De Saxcé's lift of a block at the iterate last evaluated.
+/// De Saxcé's term of a block at the last evaluated iterate.
 template <RealScalar Scalar>
 Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
                                       const PackedBlock<Scalar>& other) noexcept {
@@ -126,7 +128,7 @@ Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
   return de_saxce_lift(other.set, u);
 }
 
-/// Lifts by a share of the way to those of the iterate last evaluated.
+/// Moves De Saxcé's terms a share of the way to those of the last evaluated iterate.
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
                                        const Scalar& share) noexcept {

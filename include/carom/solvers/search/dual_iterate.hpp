@@ -13,14 +13,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// De Saxcé's lift where a solver holds it for some steps.
+/// De Saxcé's term, which a solver fixes for some steps.
 struct HeldLiftTuning {
-  /// The lift is updated when the problem with the last one has no more than this share of the
-  /// error left. Much less solves held problems for nothing, much more lets the lift swing.
+  /// The term is updated if the remaining error of the problem with the last one is at most this
+  /// share. With much less, fixed problems are solved more accurately than necessary. With much
+  /// more, the term oscillates.
   static constexpr double held_error = 0.6;
 };
 
-/// Writes numbers for the rows of a contact into parts.
+/// Writes numbers of a contact's rows to parts.
 template <RealScalar Scalar>
 void scatter_rows(const DelassusProblem<Scalar>& problem, Index contact,
                   const RowNumbers<Scalar>& rows, Scalar* parts) noexcept {
@@ -47,7 +48,7 @@ void project_all(const DelassusProblem<Scalar>& problem, Scalar* parts) noexcept
   }
 }
 
-/// De Saxcé's lift of a contact, from velocities in parts.
+/// De Saxcé's term of a contact, from velocities in parts.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar de_saxce_lift(const DelassusProblem<Scalar>& problem, Index contact,
                                    const Scalar* velocity) noexcept {
@@ -60,15 +61,15 @@ template <RealScalar Scalar>
   return carom::de_saxce_lift(set, gather_rows(problem, contact, velocity));
 }
 
-/// Where the normal row of a contact is in numbers in parts; of its first row between bounds.
+/// Place of a contact's normal row in numbers in parts; for rows between bounds, of its first row.
 template <RealScalar Scalar>
 [[nodiscard]] Index normal_place(const DelassusProblem<Scalar>& problem, Index contact) noexcept {
   const bool bounds = problem.set(contact).shape == ImpulseShape::intervals;
   return 3 * problem.first_part(contact) + (bounds ? 0 : 2);
 }
 
-/// ‖r − P(r − u − lift n)‖ in impulses times w: the natural map of the convex problem that De
-/// Saxcé's lift is held in.
+/// ‖r − P(r − u − lift n)‖ in impulses times w: the natural map of the convex problem with a fixed
+/// De Saxcé term.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar held_natural_map(const DelassusProblem<Scalar>& problem, const Scalar* impulse,
                                       const Scalar* velocity, const Scalar* lift) noexcept {
@@ -84,12 +85,12 @@ template <RealScalar Scalar>
   return sqrt(sum);
 }
 
-/// Mean of W + R over the diagonal of every contact's rows, spread over its parts: the metric a
-/// projection may have without more work. Positive everywhere.
+/// Mean of W + R over the diagonal of each contact's rows, copied to its parts: a metric in which
+/// the projection needs no additional work. It is positive everywhere.
 template <RealScalar Scalar>
 void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weights) noexcept {
   const Scalar mean = problem.inverse_mass_scale();
-  // The lower bound, a share of the mean, keeps steps finite where a contact's own W + R is nearly
+  // The lower bound, a share of the mean, makes steps finite if a contact's own W + R is nearly
   // zero. Other shares were not measured.
   constexpr double least_share = 1e-3;
   const Scalar least = mean * Scalar(least_share);
@@ -106,18 +107,18 @@ void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weigh
   }
 }
 
-/// The iterate of a solver of a DelassusProblem, and the best one it has met, in parts.
+/// The iterate of a solver of a DelassusProblem, and its best iterate, in parts.
 template <RealScalar Scalar>
 class DualIterate {
  public:
-  /// Room for a problem.
+  /// Reserves memory for a problem.
   void reserve(const DelassusProblem<Scalar>& problem) {
     for (Sequence<Scalar>* numbers : {&impulse_, &velocity_, &best_}) {
       numbers->resize(3 * problem.part_count());
     }
   }
 
-  /// Takes a first guess in rows. False when it is not finite.
+  /// Stores a first guess in rows. Returns false if it is not finite.
   template <typename Rows>
   [[nodiscard]] bool start(const DelassusProblem<Scalar>& problem, const Rows& rows) noexcept {
     std::fill(impulse_.begin(), impulse_.end(), Scalar(0));
@@ -129,7 +130,7 @@ class DualIterate {
     return true;
   }
 
-  /// Takes a first guess in parts.
+  /// Stores a first guess in parts.
   void start_in_parts(const Scalar* parts) noexcept {
     std::copy_n(parts, impulse_.size(), impulse_.begin());
     std::copy_n(parts, impulse_.size(), best_.begin());
@@ -138,17 +139,17 @@ class DualIterate {
 
   [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
   [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
-  /// u of the impulse last measured.
+  /// u of the last measured impulse.
   [[nodiscard]] const Scalar* velocity() const noexcept { return velocity_.data(); }
   [[nodiscard]] const Scalar* best() const noexcept { return best_.data(); }
   [[nodiscard]] const Scalar& best_error() const noexcept { return best_error_; }
 
-  /// u and the natural map error of the impulse; remembers the impulse if no other was as good.
+  /// Computes u and the natural map error of the impulse; stores the impulse if it is the best.
   [[nodiscard]] Scalar measure(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
     problem.write_velocities(as_span(impulse_), as_span(velocity_));
     return measure_with_velocity(problem, law);
   }
-  /// The same once velocity has been written by the caller.
+  /// The same after the caller has written the velocity.
   [[nodiscard]] Scalar measure_with_velocity(const DelassusProblem<Scalar>& problem,
                                              FrictionLaw law) noexcept {
     const NaturalMap<Scalar> map = natural_map(problem, law, impulse(), velocity());
@@ -162,7 +163,7 @@ class DualIterate {
   }
   void return_to_best() noexcept { std::copy(best_.begin(), best_.end(), impulse_.begin()); }
 
-  /// Moves the best impulse into its sets, where a first guess may not have been, and measures it.
+  /// Moves the best impulse into its sets (a first guess may be outside), and measures it.
   void confine_best(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
     return_to_best();
     project_all(problem, impulse_.data());
@@ -170,7 +171,7 @@ class DualIterate {
     static_cast<void>(measure(problem, law));
   }
 
-  /// Norm of the natural map last measured, in impulses times w [m/s].
+  /// Norm of the last measured natural map, in impulses times w [m/s].
   [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }
 
   /// Writes the best iterate and returns the report on it.

@@ -15,17 +15,17 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Constants of IslandLaw, which orders Newton's method, the central path and proximal steps.
+/// Constants of IslandLaw, which combines Newton's method, the central path and proximal steps.
 struct IslandLawTuning {
-  /// Newton's steps from a guess before the path begins, and from a point of the path.
+  /// Count of Newton steps from a guess before the path begins, and from a point of the path.
   static constexpr int warm_steps = 12, final_steps = 10;
-  /// Natural map error below which Newton's method is tried, and the share to which it has to fall
-  /// before it is tried again.
+  /// Newton's method is tried below this natural map error, and again when the error has decreased
+  /// to the share `again`.
   static constexpr double small_error = 1e-3, again = 0.1;
-  /// What the start of each path is raised by, relative to what its worst contact lacks: wider
-  /// where a path is blocked. 30 takes the fewest systems on the bundled files, 60 takes 57 % more
-  /// on those of impulses; convex spheres made rigid, whose self-stresses are 1000 times the load,
-  /// need 1000.
+  /// Multiple of the largest distance to the inside by which the start of each path is moved:
+  /// larger if a path is blocked. 30 needs the fewest systems on the bundled files, 60 needs 57 %
+  /// more on those of impulses. Convex spheres made rigid, with self-stresses of 1000 times the
+  /// load, need 1000.
   static constexpr double margins[] = {30, 100, 1000};
   /// Proximal steps after each path. The first schedule solves most heaps whose path folds, in some
   /// tens of systems; mujoco_sphere_100 and pyramid-p6 need the second path before it.
@@ -33,32 +33,38 @@ struct IslandLawTuning {
       {.softness = 1e-2, .factor = 0.5, .patience = 40, .steps = 80, .bounds_given = true},
       {.softness = 1e-3, .factor = 0.1, .patience = 15, .steps = 80},
       {.softness = 1e-2, .factor = 0.3, .patience = 30, .steps = 300}};
-  /// Under the convex law they follow the last path: mujoco_sphere_500 made rigid needs them.
+  /// Under the convex law they come after the last path: mujoco_sphere_500 made rigid needs them.
   static constexpr ProximalSchedule convex_schedule = {
       .softness = 1e-3, .factor = 0.1, .patience = 40, .steps = 300};
-  /// Systems for proximal steps from a guess that Newton's method alone does not mend: a heap that
-  /// settles takes 3 to 50.
+  /// Count of systems for proximal steps from a guess that Newton's method does not solve: a heap
+  /// that settles needs 3 to 50.
   static constexpr int warm_systems = 60;
-  /// A path is blocked after so many short steps; each longer one takes back `credit` of one.
+  /// A path is blocked after this count of short steps; each longer step reduces the count by
+  /// `credit`.
   static constexpr double patience = 4, credit = 0.5;
-  /// Most steps along one path.
+  /// Largest count of steps along one path.
   static constexpr int path_steps = 60;
-  /// Sweeps that come first where a guess is far off: 100 take as long as two or three systems.
-  /// Under a deadline all are taken, and their result is kept if time runs out. Else they go on
-  /// while so many together lower the merit to this share. They reach the law where SapSolver fails
-  /// on a few blocks and paths fold, and save one to three systems of thirty on compliant piles.
+  /// Count of sweeps that come first if a guess is far from a solution: 100 need the time of two or
+  /// three systems. With a deadline all are done, and their result is the answer if time runs out.
+  /// Otherwise they continue while `sweeps_together` sweeps reduce the merit to a given share. They
+  /// converge where SapSolver fails on a few blocks and paths fold, and save one to three of thirty
+  /// systems on compliant piles.
   static constexpr int guess_sweeps = 100, sweeps_together = 25;
   static constexpr double sweep_gain = 0.5;
-  /// Sweeps over an answer that comes early, and how many of them run even after the deadline.
-  /// Without them bodies of the falling bin sink three times as deep.
+  /// Count of sweeps over an early answer, and how many of them run even after the deadline.
+  /// Without them bodies of the falling bin penetrate three times as deep.
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
 };
 
-/// Solves a law on the islands of a system, each by itself: impulses γ with u = (W + R) γ + q that
-/// the law binds. Newton's method on the law comes first where there is a guess. Otherwise the
-/// central path is followed, and Newton's method is tried again at every decade of the error once
-/// that is small; where the path is blocked, proximal steps go on from its best point. An island
-/// ends where LawSearch::is_solved() or no way is left, with the best impulses met.
+/// Solves a law on the islands of a system, each separately.
+///
+/// The problem: impulses γ with u = (W + R) γ + q whose blocks obey the law. The steps:
+/// 1. If there is a guess: Newton's method on the law from the guess.
+/// 2. Otherwise, or if step 1 fails: the central path. When the error is small, Newton's method is
+///    tried again at each decade of the error.
+/// 3. If the path is blocked: proximal steps from its best point.
+/// An island ends if LawSearch::is_solved() or if all steps have failed. The answer is the best
+/// impulses.
 template <typename System>
 class IslandLaw {
  public:
@@ -67,15 +73,15 @@ class IslandLaw {
   struct Outcome {
     SolveStatus status = SolveStatus::converged;
     int systems = 0;
-    double pace = 0;  ///< longest time between two looks at the clock [s]
+    double pace = 0;  ///< longest time between two clock readings [s]
     LawError<Scalar> error{};
-    bool paired = false;   ///< whether the velocities of the bodies are numbers of their own
-    MapSums<Scalar> sums;  ///< where the system has no scales
+    bool paired = false;   ///< whether the velocities of the bodies are separate unknowns
+    MapSums<Scalar> sums;  ///< if the system has no scales
   };
 
-  /// Grows memory to a system's blocks.
-  /// @param yardstick  its law; where the system has no scales, the size of the whole problem too.
-  /// @note  Allocates beyond the largest system so far.
+  /// Allocates memory for a system's blocks.
+  /// @param yardstick  its law; if the system has no scales, also the size of the whole problem.
+  /// @note  Allocates only for a system larger than every system before.
   void lay_out(const System& system, const Yardstick<Scalar>& yardstick) {
     path_.lay_out(system);
     memory_.lay_out(system);
@@ -85,17 +91,17 @@ class IslandLaw {
     yardstick_ = yardstick;
   }
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
-  /// To be called once all islands are solved, with the longest time that an outcome names.
+  /// Call it after the solve of all islands, with the longest time of all outcomes.
   void learn_pace(double seconds) noexcept { pace_.learn(seconds); }
 
-  /// Impulses in parts: a guess before, the answer after.
+  /// Impulses in parts: in: guess, out: answer.
   [[nodiscard]] Scalar* impulse() noexcept { return best_.data(); }
   [[nodiscard]] const Scalar* impulse() const noexcept { return best_.data(); }
   /// u of the answer, in parts.
   [[nodiscard]] const Scalar* velocity() const noexcept { return iterate_.velocity(); }
 
   /// Solves an island.
-  /// @param warm  whether impulse() holds a guess; it is brought into its cones.
+  /// @param warm  whether impulse() is a guess; it is moved into its cones.
   [[nodiscard]] Outcome solve(System& system, Index island, bool warm, const Scalar& tolerance,
                               const SolveLimits& given);
 
@@ -110,12 +116,12 @@ class IslandLaw {
   };
 
   struct Run : LawSearch<System> {
-    Scalar best;               ///< least merit met
-    bool best_solves = false;  ///< whether the best impulses meet the tolerance
-    /// Least natural map error of the paths' points, whose impulses nearest_ holds.
+    Scalar best;               ///< least merit
+    bool best_solves = false;  ///< whether the best impulses satisfy the tolerance
+    /// Least natural map error of the paths' points; nearest_ contains its impulses.
     Scalar nearest = std::numeric_limits<Scalar>::infinity();
   };
-  /// Measures the iterate, and keeps its impulses where none were better.
+  /// Measures the iterate, and stores its impulses if they are the best.
   void measure(Run& run) {
     run.measure();
     keep_best(run);
@@ -126,28 +132,28 @@ class IslandLaw {
     run.best_solves = run.is_solved();
     run.copy(iterate_.impulse(), best_.data());
   }
-  /// Keeps a point of a path that is nearer to the law than those before by its natural map error.
-  /// It tells how near where impulses are large beside the load: the merit, which blocks measure by
-  /// the load, calls zero impulses better.
+  /// Stores a point of a path if its natural map error is the least. This error is the better
+  /// measure if impulses are large relative to the load: the merit is relative to the load and
+  /// would prefer zero impulses.
   void keep_nearest(Run& run) {
     const Scalar error = natural_map_error(run);
     if (!(error < run.nearest)) return;
     run.nearest = error;
     run.copy(iterate_.impulse(), nearest_.data());
   }
-  /// Of the iterate last measured.
+  /// Of the last measured iterate.
   [[nodiscard]] Scalar natural_map_error(const Run& run) const noexcept {
     if constexpr (!has_scales<System>) return run.error;
     return iterate_.sum_as_it_stands(run.system, run.island, run.yardstick).error(run.yardstick);
   }
-  /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
+  /// Computes Newton steps from the iterate. Returns whether the law is solved.
   [[nodiscard]] bool polish(Run& run, int steps) {
     ActiveNewton<System>::solve(run, steps);
     keep_best(run);
     return run.is_solved();
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
-  /// Searches for a pair of impulses and velocities from the best impulses.
+  /// Searches a pair of impulses and velocities from the best impulses.
   [[nodiscard]] bool pair(Run& run) {
     if constexpr (has_pairs<System>) {
       if (!run.may_go_on() || !is_finite(run.best)) return false;
@@ -158,8 +164,8 @@ class IslandLaw {
     }
     return run.is_solved();
   }
-  /// Takes proximal steps from the best impulses, or from the nearest of the paths where those are
-  /// nearer; returns whether the law is solved.
+  /// Computes proximal steps from the best impulses, or from the nearest point of the paths if it
+  /// is nearer. Returns whether the law is solved.
   [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
     run.copy(best_.data(), iterate_.impulse());
@@ -177,8 +183,8 @@ class IslandLaw {
     keep_best(run);
     return run.is_solved();
   }
-  /// Sweeps from the guess and replaces it by what they reach; the iterate is the best met. Unless
-  /// there is a deadline they end where they gain little.
+  /// Sweeps from the guess and replaces it by the result; the iterate is the best one. Without a
+  /// deadline the sweeps end when they gain little.
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
       const bool timed = run.limits.now != nullptr;
@@ -197,10 +203,10 @@ class IslandLaw {
     }
     return run.is_solved();
   }
-  /// Makes a safe answer of impulses that do not obey the law. Those that obey it take energy,
-  /// γᵀu ≤ 0, but those met on the way may add energy without bound. The guess and the best
-  /// impulses are scaled down until they add none. Sweeps then start from the one with the lower
-  /// dual cost ½ γᵀ(W + R)γ + γᵀq and use the time that is left.
+  /// Makes a safe answer of impulses that do not obey the law. Impulses that obey it do not add
+  /// energy, γᵀu ≤ 0, but intermediate iterates may add energy without bound. The guess and the
+  /// best impulses are scaled down until they add none. Sweeps then start from the one with the
+  /// lower dual cost ½ γᵀ(W + R)γ + γᵀq and use the remaining time.
   void end_early(Run& run, const SolveLimits& given) {
     run.copy(guess_.data(), iterate_.impulse());
     const Scalar guessed = scale_down(run);
@@ -216,7 +222,7 @@ class IslandLaw {
       run.system.sweep(run.island, yardstick_.law, best_.data(), may_go_on);
     }
   }
-  /// Scales the iterate, and brings it back into sets that do not hold 0; returns its dual cost.
+  /// Scales the iterate, and moves it back into sets that do not contain 0. Returns its dual cost.
   Scalar scale_down(Run& run) {
     iterate_.write_velocity(run.system, run.island);
     const Index begin = 3 * run.parts().first_part, end = 3 * run.parts().part_end;
@@ -231,7 +237,7 @@ class IslandLaw {
     clip(run, iterate_.impulse());
     return share * load / 2;
   }
-  /// Sets the iterate to impulses, brought into their sets.
+  /// Sets the iterate to impulses, moved into their sets.
   void clip(const Run& run, const Scalar* impulse) {
     run.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
       write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, read_parts(block, impulse)),
@@ -299,7 +305,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   measure(run);
   bool solved = run.is_solved();
   const bool timed = limits.now != nullptr, may_change = limits.iteration_limit > 0 || timed;
-  if (!solved && may_change) {  // all that follows needs impulses inside of the cones
+  if (!solved && may_change) {  // all later steps need impulses inside of the cones
     clip(run, best_.data());
     run.best = infinity;
     run.best_solves = false;

@@ -27,7 +27,7 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
 
-  /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
+  /// @param law  γ(y) of the blocks; that of Coulomb's law is not a gradient, and has no cost.
   IslandState(const Packed& packed, Memory& memory, const PackedIsland& extent,
               FrictionLaw law = FrictionLaw::convex) noexcept
       : View(packed, memory, extent), law_(law) {}
@@ -38,23 +38,23 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
 
   using View::rows_of, View::start_of, View::clear;
 
-  /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
+  /// Computes all functions of the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
-  /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
+  /// ℓ at the last evaluated iterate; infinite if numbers left the range of the type.
   [[nodiscard]] Scalar cost() const noexcept {
     if (!this->are_finite()) return std::numeric_limits<Scalar>::infinity();
     return this->sum_pieces([](const IslandState& part, Scalar* cost) {
       *cost = part.cost_of(Memory::whitened, Memory::trial, Memory::impulse);
     })[0];
   }
-  /// ℓ at another point; the iterate and all that follows from it stay, but no step along d.
+  /// ℓ at another point. The iterate and its functions do not change, except the step along d.
   /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
   [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
-  /// −γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite. It writes over the
-  /// contact velocities.
+  /// −γ(α)·Ĵd at any step α; infinite if a trial impulse is not finite. It overwrites the contact
+  /// velocities.
   [[nodiscard]] Scalar push_slope(const Scalar& step) const noexcept;
 
-  // What start_from_best() asks for. The direction is zero after cost_at_rest().
+  // The functions that start_from_best() needs. The direction is zero after cost_at_rest().
   [[nodiscard]] Scalar cost_at_rest() const noexcept {
     clear(Memory::direction);
     return cost_at(Memory::direction, true);
@@ -69,10 +69,10 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
     evaluate();
   }
 
-  /// Writes Ĵ x, and zeros where the parts are padded.
+  /// Writes Ĵ x, and zeros in the padding of the parts.
   void write_velocities(typename Memory::VectorName from,
                         typename Memory::TripleName to) const noexcept;
-  /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
+  /// γ = P(y). Returns false and writes nothing if a trial impulse is not finite.
   [[nodiscard]] bool write_projections(typename Memory::TripleName trial,
                                        typename Memory::TripleName impulse) const noexcept;
 
@@ -85,9 +85,9 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
   void evaluate_pieces() noexcept;
   /// Writes Ĵᵀγ of a piece, and ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and gross_squared.
   void balance_piece(const IslandState& part, Scalar* sums) const noexcept;
-  /// What follows from Ĵᵀγ: the gradient, and the same sums.
+  /// Computes the functions of Ĵᵀγ: the gradient, and the same sums.
   void balance(Scalar* sums) const noexcept;
-  /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
+  /// γ(y) of the blocks that are not friction contacts. Returns false if one is not finite.
   [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
                                              typename Memory::TripleName impulse) const noexcept;
   /// y = R⁻¹(v̂ − v_c).
@@ -121,16 +121,16 @@ class IslandNewton {
   [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
   [[nodiscard]] bool meets_target() const noexcept { return state_.meet(limits_.tolerance); }
 
-  /// Iterates to the target from the iterate last evaluated.
+  /// Iterates to the target from the last evaluated iterate.
   /// @param find_direction  find_direction(curvature) solves H d = −∇ℓ for the direction; false
   ///                        when it cannot.
   template <typename FindDirection>
   [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept {
-    write_directions(false);  // with which the first step is Newton's own
+    write_directions(false);  // then the first step is Newton's own
     return walk_to_target(
         *this, [&] { return find_direction(*this); }, limits_, iterations);
   }
-  // What walk_to_target() asks for.
+  // The functions that walk_to_target() needs.
   [[nodiscard]] const IslandMeasures<Scalar>& measures() const noexcept { return state_; }
   [[nodiscard]] Scalar advance() noexcept;
   void keep_iterate() noexcept {
@@ -142,7 +142,7 @@ class IslandNewton {
     state_.evaluate();
   }
 
-  /// G of a friction contact in the region noted; false where it is zero.
+  /// G of a friction contact in the stored region. Returns false if it is zero.
   [[nodiscard]] bool curvature(Index part, General3<Scalar>& g) const noexcept {
     const auto region = static_cast<SettledRegion>(memory_.regions()[part]);
     Symmetric3<Scalar> half;
@@ -177,8 +177,8 @@ class IslandNewton {
     std::fill_n(memory_.regions() + island.first_part, island.part_count,
                 static_cast<signed char>(SettledRegion::unsettled));
   }
-  /// Notes the regions of an edge's parts; returns whether its curvature may have changed since
-  /// they were last noted.
+  /// Stores the regions of an edge's parts. Returns whether its curvature may have changed since
+  /// they were last stored.
   [[nodiscard]] bool note_change(const PackedEdge& edge) const noexcept {
     bool changed = false;
     const auto note = [&](Index part, signed char region) {
@@ -215,10 +215,10 @@ class IslandNewton {
     return friction_rows(other, part, state_.rows_of(other, Memory::trial),
                          state_.rows_of(other, Memory::impulse));
   }
-  /// Sets the predicted direction of all rows that friction bounds to that at the iterate, or to
+  /// Sets the predicted direction of all rows with a friction bound to that at the iterate, or to
   /// that after a full step.
   void write_directions(bool stepped) const noexcept;
-  /// What the direction does to trial impulses.
+  /// Computes the change of trial impulses along the direction.
   void write_steps() const noexcept;
 
   State& state_;
@@ -489,7 +489,7 @@ void IslandNewton<Scalar>::write_steps() const noexcept {
   });
 }
 
-/// Goes along the direction to where the slope vanishes; returns the step length.
+/// Moves along the direction to the point where the derivative vanishes; returns the step length.
 template <RealScalar Scalar>
 Scalar IslandNewton<Scalar>::advance() noexcept {
   write_steps();

@@ -19,14 +19,14 @@ struct IslandOutcome {
   IslandMeasures<Scalar> measures;
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;
-  double pace = 0;     ///< longest time between two looks at the clock [s]
+  double pace = 0;     ///< longest time between two clock readings [s]
   bool moved = false;  ///< whether the iterate replaces the guess
 };
 
-/// Solves the islands of a packed problem, each on its own: under the convex law by Newton's method
-/// with directions from a factor or from conjugate gradients, under Coulomb's law by CoulombNewton.
-/// @note  lay_out() allocates beyond the largest problem so far; all else is real-time safe.
-///        Different threads may evaluate and solve different islands.
+/// Solves the islands of a packed problem separately: under the convex law by Newton's method with
+/// directions from a factor or from conjugate gradients, under Coulomb's law by CoulombNewton.
+/// @note  lay_out() allocates only for a problem larger than every problem before; all else is
+///        real-time safe. Different threads may evaluate and solve different islands.
 template <RealScalar Scalar>
 class IslandSolver {
  public:
@@ -39,22 +39,23 @@ class IslandSolver {
     NewtonLimits<Scalar> limits;
   };
 
-  /// Updates the pointer to the graph, which has moved in memory unchanged.
+  /// Updates the pointer to the graph after the graph has moved in memory. Its contents are
+  /// unchanged.
   void follow(const ContactGraph& graph) noexcept {
     direct_.follow(graph);
     coulomb_.follow(graph);
   }
-  /// Makes room for the islands of a graph.
-  /// @param analysed  whether the pattern is another one than at the last call.
+  /// Reserves memory for the islands of a graph.
+  /// @param analysed  whether the pattern differs from that of the last call.
   void lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed);
-  /// Calls task(loop) with a loop for passes over all bodies or blocks. Where the problem is large,
-  /// all tasks of a call of the executor share it.
+  /// Calls task(loop) with a loop over all bodies or blocks. If the problem is large, all tasks of
+  /// one executor call share it.
   template <typename Task>
   void share(const ExecutorReference& executor, const Task& task) const noexcept {
     if (packed_.part_size() < least_shared_parts) return task(SharedLoop());
     lead_crew(executor, [&](Crew& crew) { task(SharedLoop(crew)); });
   }
-  /// Copies the numbers of a problem of this layout.
+  /// Copies the numbers of a problem with this layout.
   void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
             const SharedLoop& loop) noexcept {
     packed_.pack(problem, graph, loop);
@@ -73,16 +74,16 @@ class IslandSolver {
   [[nodiscard]] Index count() const noexcept { return outcomes_.size(); }
   [[nodiscard]] const Sequence<Outcome>& outcomes() const noexcept { return outcomes_; }
 
-  /// Measures an island at its guess, which stands in the memory's whitened velocities.
+  /// Evaluates an island at its guess, which is in the memory's whitened velocities.
   void evaluate(Index island, FrictionLaw law, Crew* crew = nullptr) noexcept {
     State state(packed_, memory_, packed_.islands()[island], law);
     if (crew != nullptr) state.share(pieces_of(island), *crew);
     state.evaluate();
     outcomes_[island].measures = state;
   }
-  /// Solves an island from the guess last evaluated.
+  /// Solves an island from the last evaluated guess.
   void solve(Index island, const Rules& rules, Crew* crew = nullptr) noexcept;
-  /// Takes note of how long the iterations of this solve lasted.
+  /// Stores the duration of the iterations of this solve.
   void learn_pace() noexcept {
     double longest = 0;
     for (const Outcome& outcome : outcomes_) longest = (std::max)(longest, outcome.pace);
@@ -94,8 +95,8 @@ class IslandSolver {
   using Newton = IslandNewton<Scalar>;
   using Limits = NewtonLimits<Scalar>;
 
-  /// Parts of a problem from which its exchange is shared. It takes some two milliseconds then,
-  /// against at most some hundred microseconds of an executor that starts threads.
+  /// Count of parts of a problem from which its exchange is shared. It then needs some two
+  /// milliseconds, while an executor that starts threads needs at most some hundred microseconds.
   static constexpr Index least_shared_parts = 4096;
 
   [[nodiscard]] IslandPieces<Scalar>& pieces_of(Index island) noexcept {
@@ -160,12 +161,12 @@ void IslandSolver<Scalar>::solve(Index island, const Rules& rules, Crew* crew) n
                        ? solve_coulomb(island, state, limits, outcome.iterations)
                        : solve_convex(island, state, limits, outcome.iterations);
   outcome.pace = pace.longest();
-  // A guess from which the numbers leave their range is returned as it was.
+  // A guess from which numbers leave the range of the type is returned unchanged.
   outcome.moved = state.are_finite();
   outcome.measures = state;
 }
 
-/// Solves an island under the convex law from the iterate last evaluated.
+/// Solves an island under the convex law from the last evaluated iterate.
 template <RealScalar Scalar>
 SolveStatus IslandSolver<Scalar>::solve_convex(Index island, State& state, const Limits& limits,
                                                int& iterations) noexcept {
@@ -180,7 +181,7 @@ SolveStatus IslandSolver<Scalar>::solve_convex(Index island, State& state, const
   });
 }
 
-/// Solves an island under Coulomb's law from the iterate last evaluated.
+/// Solves an island under Coulomb's law from the last evaluated iterate.
 template <RealScalar Scalar>
 SolveStatus IslandSolver<Scalar>::solve_coulomb(Index island, State& state, const Limits& limits,
                                                 int& iterations) noexcept {

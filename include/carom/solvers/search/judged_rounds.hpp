@@ -16,65 +16,65 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Constants of ContactSolver, which orders SapSolver and InteriorPointSolver, of solve_or_prove()
-/// and of soften(). Each is a pure number [-] unless a unit is given.
+/// Constants of ContactSolver, which combines SapSolver and InteriorPointSolver, of
+/// solve_or_prove() and of soften(). Each is a pure number [-] unless a unit is given.
 ///
 /// They were measured on the files of examples/data under both laws, compliant and rigid, on bodies
 /// that fall into a bin and on problems without an answer, by benchmarks/ablation, which changes
-/// one constant at a time; docs/performance.md has what each change costs there.
+/// one constant at a time. docs/performance.md lists the cost of each change.
 struct ContactSolverTuning {
-  /// SapSolver is asked for an error so many times smaller than the tolerance, because its residual
-  /// is that of the whole problem and not that of the worst block, which the answer is judged by.
+  /// SapSolver solves to an error smaller than the tolerance by this factor, because its residual
+  /// is that of the whole problem, while the answer is measured by the worst block.
   static constexpr double sap_accuracy = 3;
-  /// Largest error that SapSolver is asked for: a looser answer of it costs the stages that follow
-  /// more than it saves.
+  /// Largest tolerance of SapSolver: a less accurate answer costs the later stages more than it
+  /// saves.
   static constexpr double loosest_sap = 1e-4;
-  /// A method that is asked for by name stops by a measure of its own. Where its answer is not good
-  /// enough by the measure of all methods, it goes on with a tolerance smaller by the factor that
-  /// it lacks, times `round_share`, and no smaller than `least_round_share`, in `most_rounds`
-  /// rounds.
+  /// A method selected by name stops by its own measure. If its answer does not satisfy the
+  /// tolerance by the measure of all methods, it continues with a smaller tolerance: the missing
+  /// factor times `round_share`, but at least `least_round_share`, in at most `most_rounds` rounds.
   static constexpr int most_rounds = 3;
   static constexpr double round_share = 0.5, least_round_share = 1e-3;
-  /// Most steps of SapSolver under Coulomb's law, after which the central path takes over: the
-  /// bundled walls take 23, piles that are not solved by 25 take 40 to 70.
+  /// Largest count of SapSolver's steps under Coulomb's law; then the central path is used. The
+  /// bundled walls need 23, piles that are not solved by 25 need 40 to 70.
   static constexpr int coulomb_steps = 25;
-  /// Most steps of SapSolver under the convex law, where it nearly always converges: it bounds the
-  /// work of the rest. Half of it or twice as much changes no bit of what was measured.
+  /// Largest count of SapSolver's steps under the convex law, where it nearly always converges: it
+  /// bounds the work otherwise. Half or twice this number changes no bit of the measured results.
   static constexpr int convex_steps = 100;
-  /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked,
-  /// and the natural map error above which the guess is not tried: Newton's method mends a good
-  /// guess in a few systems, as many as IslandLawTuning::warm_steps, and systems given to a bad one
-  /// are lost. Half or twice of either changes no bit of what was measured.
+  /// Count of systems for a guess of the impulses of compliant contact before SapSolver starts, and
+  /// the natural map error above which the guess is not tried: Newton's method corrects a good
+  /// guess in a few systems, as many as IslandLawTuning::warm_steps; systems for a bad guess are
+  /// lost. Half or twice either number changes no bit of the measured results.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// Blocks from which rigid contact under the convex law, and compliant contact under Coulomb's,
-  /// is solved by ProximalSolver. A heap of
-  /// 10,000 bodies and 58,000 contacts takes an eighth of the memory and less time so; the interior
-  /// point has more digits for its time where a heap is small.
+  /// Count of blocks from which rigid contact under the convex law, and compliant contact under
+  /// Coulomb's law, is solved by ProximalSolver. A heap of 10,000 bodies and 58,000 contacts then
+  /// needs an eighth of the memory and less time; for small heaps the interior point has more
+  /// digits in the same time.
   static constexpr Index proximal_blocks = 20000;
-  /// Most blocks of a problem for which a proof is looked for: its work grows with the cube of the
-  /// number of blocks that press.
+  /// Largest count of blocks of a problem for which a proof is searched: the work grows with the
+  /// cube of the count of blocks with nonzero impulse.
   static constexpr Index proof_blocks = 400;
-  /// Systems after which a proof is looked for: a path that is blocked takes fewer, and a proof of
+  /// Count of systems after which a proof is searched: a blocked path needs fewer, and a proof for
   /// a few hundred blocks costs as much as some tens of systems.
   static constexpr int proof_systems = 150;
-  /// First R that soften() gives a problem, relative to the mean diagonal of W, by how many times
-  /// it grows from try to try, and most tries.
+  /// First R of soften(), relative to the mean diagonal of W, the factor by which it grows in each
+  /// attempt, and the largest count of attempts.
   static constexpr double least_softening = 1e-10, softening_rise = 10;
   static constexpr int softenings = 15;
-  /// Largest impulse of a softened problem, by the largest that a body's own motion asks for along
-  /// a block: a wedge that nothing can hold grips with a thousand times the momentum of what it
-  /// holds, and a plate that weighs a million times as much as the grain under it is no wedge.
+  /// Largest impulse of a softened problem, relative to the largest impulse that a body's own
+  /// motion requires along a block: a wedge that nothing can hold has impulses of a thousand times
+  /// the momentum of the wedged body, and a plate that weighs a million times as much as the grain
+  /// under it is not a wedge.
   static constexpr double softened_impulse = 1e3;
 };
 
-/// Lets a method that stops by a measure of its own solve again, each time more accurately, until
-/// the answer meets the tolerance by the measure of all methods. It keeps the limits of a face for
-/// bodies, too.
+/// Repeats a method that stops by its own measure, each time more accurately, until the answer
+/// satisfies the tolerance by the measure of all methods. It also stores the limits of a solver on
+/// bodies.
 template <RealScalar Scalar>
 class JudgedRounds {
  public:
-  /// @param softened  whether rigid blocks are judged with the R that they have for solvers that
+  /// @param softened  whether rigid blocks are measured with the R that they have for solvers that
   ///                  need one.
   JudgedRounds(FrictionLaw law, const Scalar& tolerance, int iteration_limit,
                bool softened = false) noexcept
@@ -84,12 +84,12 @@ class JudgedRounds {
   }
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
-  /// What is left of the limits after so many iterations.
+  /// The remaining limits after this count of iterations.
   [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
     const int limit = (std::min)(iteration_limit_, limits_.iteration_limit);
     return limits_.with_iterations((std::max)(limit - iterations, 0));
   }
-  /// The report where the guess is not finite and nothing is solved.
+  /// The report if the guess is not finite and nothing is solved.
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
     SolveReport<Scalar> report;
     report.measure = ResidualMeasure::block_error;
@@ -98,11 +98,11 @@ class JudgedRounds {
     return report;
   }
 
-  /// Grows memory to the problem's size, so that solve() need not.
+  /// Allocates memory for the problem's size, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) { judge_.prepare(problem); }
 
-  /// Writes the error of an answer, by the measure of all methods, into the report of the method
-  /// that found it, and returns whether it meets the tolerance.
+  /// Writes the error of an answer, by the measure of all methods, to the report of the method that
+  /// found it. Returns whether it satisfies the tolerance.
   template <typename Impulse>
   bool judge(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
              const Impulse& impulse, SolveReport<Scalar>& report) noexcept {
@@ -114,7 +114,7 @@ class JudgedRounds {
     return error.residual <= tolerance_;
   }
 
-  /// @param velocity, impulse  what an attempt writes, and goes on from.
+  /// @param velocity, impulse  written by an attempt, and the start of the next one.
   /// @param attempt            attempt(tolerance, limits) solves, and returns its own report.
   template <typename Impulse, typename Attempt>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
@@ -151,15 +151,15 @@ class JudgedRounds {
   AnswerJudge<Scalar> judge_;
 };
 
-/// Whether SapSolver is the first to solve a problem.
+/// Whether SapSolver is the first solver of a problem.
 template <RealScalar Scalar>
 [[nodiscard]] bool begins_on_bodies(const ContactSolverOptions<Scalar>& options,
                                     const ContactProblem<Scalar>& problem) noexcept {
   return options.method == ContactMethod::sap ||
          (options.method == ContactMethod::automatic && problem.rigid_count() == 0);
 }
-/// Whether ProximalSolver is the one to solve a problem: large heaps of rigid contact under the
-/// convex law, and of compliant contact under Coulomb's.
+/// Whether ProximalSolver solves a problem: large heaps of rigid contact under the convex law, and
+/// of compliant contact under Coulomb's law.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_proximal(const ContactSolverOptions<Scalar>& options,
                                const ContactProblem<Scalar>& problem) noexcept {
@@ -168,15 +168,15 @@ template <RealScalar Scalar>
   return options.method == ContactMethod::automatic && rigid == convex &&
          problem.block_count() >= ContactSolverTuning::proximal_blocks;
 }
-/// Whether InteriorPointSolver is one of those that solve.
+/// Whether InteriorPointSolver is one of the solvers.
 template <RealScalar Scalar>
 [[nodiscard]] bool follows_path(const ContactSolverOptions<Scalar>& options) noexcept {
   return options.method == ContactMethod::automatic ||
          options.method == ContactMethod::interior_point;
 }
 
-/// What SapSolver is asked for: all of the answer where its method was named, else a start for what
-/// follows.
+/// The options of SapSolver: for the whole answer if its method was selected, otherwise for a start
+/// of the later stages.
 template <RealScalar Scalar>
 [[nodiscard]] SapOptions<Scalar> sap_options(const ContactSolverOptions<Scalar>& options) noexcept {
   using Tuning = ContactSolverTuning;

@@ -21,24 +21,23 @@ namespace detail {
 
 /// Constants of InteriorPointSolver itself.
 struct InteriorPointTuning {
-  /// Share of the load ‖q‖ that an answer may leave. Where no impulses obey the law they grow
-  /// without end, and any residual is small beside them. The jammed brake of the scenes leaves
-  /// 0.45, rigid heaps with self-stresses of 1000 times their load 1e-5: much less refuses answers
-  /// of such heaps, much more accepts impulses that solve nothing.
+  /// Largest share of the load ‖q‖ that an answer may leave. If no impulses obey the law they grow
+  /// without end, and any residual is small relative to them. The jammed brake of the scenes leaves
+  /// 0.45, rigid heaps with self-stresses of 1000 times their load 1e-5: a much smaller share
+  /// rejects answers of such heaps, a much larger one accepts impulses that solve nothing.
   static constexpr double lost_load = 0.1;
-  /// Sweeps of Gauss-Seidel between two looks at what they gain, for problems in impulses. Fewer
-  /// judge by noise, more sweep where nothing is gained.
+  /// Count of Gauss-Seidel sweeps between two measurements of their gain, for problems in impulses.
+  /// With fewer, noise decides; with more, sweeps without gain are done.
   static constexpr int sweeps_together = 10;
-  /// How many times the sweeps that the options name are taken at most, while they gain.
+  /// The sweeps of the options are repeated at most this count of times while they gain.
   static constexpr int sweep_extension = 10;
-  /// Sweeps end where they change the impulses by less than this share of the tolerance.
+  /// Sweeps end if they change the impulses by less than this share of the tolerance.
   static constexpr double sweep_rest = 1e-3;
-  /// Beyond those that the options name, sweeps go on while the change falls to this share each
-  /// time. Nearer to 1 they sweep on where Newton's method is cheaper.
+  /// After the sweeps of the options, sweeps continue while the change decreases to this share each
+  /// time. Nearer to 1 they continue where Newton's method is cheaper.
   static constexpr double sweep_gain = 0.3;
-  /// Most systems of an island that is asked to take its overlaps out, once it is solved without:
-  /// from there Newton's method takes a few. More only delays islands where there is no such
-  /// answer.
+  /// Largest count of systems for the removal of overlaps of an island that is already solved
+  /// without it: Newton's method then needs a few. More only delays islands without such an answer.
   static constexpr int overlap_systems = 60;
 };
 
@@ -87,24 +86,25 @@ template <RealScalar Scalar, int Parts>
   }
 }
 
-/// Whether a system knows what the errors of its blocks are measured by: scales(block). Others,
-/// which do not know their bodies, are measured by the natural map of all their blocks together.
+/// Whether a system has error scales of its blocks: scales(block). Systems without them, which have
+/// no bodies, are measured by the natural map of all their blocks together.
 template <typename System>
 inline constexpr bool has_scales =
     requires(const System& system, const BlockRows<typename System::scalar_type, 1>& block) {
   system.scales(block);
 };
 
-/// How far an island is from its law.
+/// The error of an island in its law.
 template <RealScalar Scalar>
 struct LawError {
   Scalar residual;  ///< the error that a tolerance is compared with [-]
-  Scalar merit;     ///< what steps are to lower: the root of the sum of the blocks' squares [-]
-  Index worst;      ///< the block with the largest error; −1 where blocks have none of their own
+  /// the number that steps must reduce: the root of the sum of the blocks' squares [-]
+  Scalar merit;
+  Index worst;  ///< the block with the largest error; −1 if blocks have no separate errors
 };
 
-/// Writes the report of a whole problem from the sums over its islands. Where no impulses obey the
-/// law the iterates grow, and the error, which is relative to them, falls; such an answer solves
+/// Writes the report of a whole problem from the sums over its islands. If no impulses obey the law
+/// the iterates grow, and the error, which is relative to them, decreases; such an answer solves
 /// nothing.
 template <RealScalar Scalar>
 void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
@@ -123,7 +123,7 @@ void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
   }
 }
 
-/// Impulses of all islands in parts, with the velocities they lead to.
+/// Impulses of all islands in parts, with their velocities.
 template <RealScalar Scalar>
 class LawIterate {
  public:
@@ -133,7 +133,7 @@ class LawIterate {
   }
   [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
   [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
-  /// u of the impulses last measured.
+  /// u of the last measured impulses.
   [[nodiscard]] const Scalar* velocity() const noexcept { return velocity_.data(); }
 
   /// u = (W + R) γ + q of an island.
@@ -161,14 +161,14 @@ class LawIterate {
       });
     }
   }
-  /// u, and what the natural map error of an island is made of.
+  /// Computes u, and the terms of the natural map error of an island.
   template <typename System>
   [[nodiscard]] MapSums<Scalar> sum(System& system, Index island,
                                     const Yardstick<Scalar>& yardstick) noexcept {
     write_velocity(system, island);
     return sum_as_it_stands(system, island, yardstick);
   }
-  /// The same with the velocities as they stand.
+  /// The same with the stored velocities.
   template <typename System>
   [[nodiscard]] MapSums<Scalar> sum_as_it_stands(
       System& system, Index island, const Yardstick<Scalar>& yardstick) const noexcept {
@@ -188,7 +188,7 @@ class LawIterate {
         total_of(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
     return {all[0], all[1], all[2]};
   }
-  /// u, and how far an island is from its law.
+  /// Computes u, and the error of an island in its law.
   template <typename System>
   [[nodiscard]] LawError<Scalar> measure(System& system, Index island,
                                          const Yardstick<Scalar>& yardstick) noexcept {
@@ -200,7 +200,7 @@ class LawIterate {
       return {error, error, -1};
     }
   }
-  /// How far an island is from its law with the velocities as they stand.
+  /// The error of an island in its law with the stored velocities.
   template <typename System>
   [[nodiscard]] LawError<Scalar> judge(const System& system, Index island,
                                        FrictionLaw law) const noexcept {
@@ -240,12 +240,12 @@ class LawIterate {
   Sequence<Scalar> impulse_, velocity_;
 };
 
-/// What a step needs room for.
+/// The memory of a step.
 template <RealScalar Scalar>
 struct StepMemory {
   BlockGains<Scalar> gains;              ///< N
   Sequence<Scalar> offset, step, moved;  ///< h, dγ, W dγ
-  Sequence<Scalar> kept;                 ///< an iterate to come back to
+  Sequence<Scalar> kept;                 ///< an iterate to return to
 
   template <typename System>
   void lay_out(const System& system) {
@@ -254,8 +254,7 @@ struct StepMemory {
   }
 };
 
-/// The search for the impulses of an island: what it works on, how long it may go on, and how far
-/// it has come.
+/// The search for the impulses of an island: its data, its limits, and its state.
 template <typename System>
 struct LawSearch {
   using Scalar = typename System::scalar_type;
@@ -265,20 +264,20 @@ struct LawSearch {
   const Yardstick<Scalar>& yardstick;
   LawIterate<Scalar>& iterate;
   StepMemory<Scalar>& memory;
-  Scalar tolerance;     ///< residual to end at [-]
-  SolveLimits limits;   ///< of the systems in all, and of time
-  Scalar error;         ///< merit of the iterate, which steps are to lower [-]
+  Scalar tolerance;     ///< residual at which it ends [-]
+  SolveLimits limits;   ///< total count of systems, and time
+  Scalar error;         ///< merit of the iterate, which steps must reduce [-]
   Scalar residual;      ///< its error, which the tolerance bounds [-]
-  int systems = 0;      ///< factored so far
-  bool paired = false;  ///< whether the iterate solves with velocities of its own
+  int systems = 0;      ///< count of factored systems
+  bool paired = false;  ///< whether the iterate is a solution with separate velocities
 
-  /// u of the iterate, and its error.
+  /// Computes u of the iterate, and its error.
   void measure() { take(iterate.measure(system, island, yardstick)); }
   void take(const LawError<Scalar>& found) noexcept {
     error = found.merit;
     residual = found.residual;
   }
-  /// Goes to where another search of the same island has come.
+  /// Copies the state of another search of the same island.
   void follow(const LawSearch& other) noexcept {
     error = other.error;
     residual = other.residual;
@@ -290,7 +289,7 @@ struct LawSearch {
     return systems < limits.iteration_limit && !limits.is_over();
   }
   [[nodiscard]] const BlockIsland& parts() const noexcept { return system.islands()[island]; }
-  /// Calls visit(i, block) for every block of the island.
+  /// Calls visit(i, block) for each block of the island.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     const BlockList<Scalar>& blocks = system.blocks();
@@ -308,7 +307,7 @@ struct LawSearch {
     });
     return total_of(system, sums);
   }
-  /// Copies what belongs to the island.
+  /// Copies the numbers of the island.
   void copy(const Scalar* from, Scalar* to) const {
     std::copy(from + 3 * parts().first_part, from + 3 * parts().part_end,
               to + 3 * parts().first_part);

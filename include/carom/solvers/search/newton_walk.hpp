@@ -18,19 +18,21 @@ namespace detail {
 /// Constants of walk_to_target, measured on the compliant files of examples/data under both laws by
 /// benchmarks/ablation; docs/performance.md has the table. Each is a pure number [-].
 struct NewtonWalkTuning {
-  /// A step counts as full where its length is less than this many times longer or shorter than
-  /// one. A short step says nothing of the floor of rounding.
+  /// A step counts as full if its length is between one divided by this number and this number. A
+  /// short step gives no information about the level of rounding.
   static constexpr double full_step = 2;
-  /// A full step stalls where it leaves more than this share of the least residual so far.
+  /// A full step stalls if it leaves more than this share of the least residual so far.
   static constexpr double gain = 0.5;
-  /// Stalls count below this residual, relative to its scale. Above it a step may be on a detour.
+  /// Stalls count below this residual, relative to its scale. Above it a step may increase the
+  /// residual temporarily.
   static constexpr double small_residual = 1e-3;
-  /// Stalls in a row that end the walk, near the floor of rounding, √ε_m, and above it. Fewer give
-  /// up on problems that are solved later, more waste as many steps where nothing can be gained.
+  /// Count of consecutive stalls that end the iteration, near the level of rounding, √ε_m, and
+  /// above it. With fewer, problems that are solved later are given up; with more, as many steps
+  /// are wasted if nothing can be gained.
   static constexpr int floor_stalls = 3, stalls = 12;
 };
 
-/// How far and how long to iterate.
+/// Target and limits of the iteration.
 template <RealScalar Scalar>
 struct NewtonLimits {
   Scalar tolerance;
@@ -39,8 +41,8 @@ struct NewtonLimits {
   SolveLimits caller = {};  ///< only its deadline is used
 };
 
-/// What a residual is compared with. Islands that meet it together meet momentum_scale() of the
-/// whole: the mean of two squares is no more than their maximum, and sums up over the islands.
+/// The reference of a residual. Islands that all satisfy it satisfy momentum_scale() of the whole
+/// together: the mean of two squares is at most their maximum, and sums over the islands.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar island_scale(const Scalar& free_squared, const Scalar& pushed_squared,
                                   const Scalar& gross_squared) noexcept {
@@ -57,15 +59,15 @@ template <RealScalar Scalar>
          scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
 }
 
-/// How far an iterate is from the least cost ℓ, and what that is compared with.
+/// The distance of an iterate from the least cost ℓ, and its reference.
 template <RealScalar Scalar>
 struct IslandMeasures {
   Scalar residual = 0;        ///< ‖∇ℓ‖
   Scalar free_squared = 0;    ///< ‖w*‖²
   Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
+  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: Ĵᵀγ without cancellation
 
-  /// Takes ‖∇ℓ‖² and the others, in their order.
+  /// Stores ‖∇ℓ‖² and the others, in their order.
   void take(const std::array<Scalar, 4>& sums) noexcept {
     using std::sqrt;
     residual = sqrt(sums[0]);
@@ -73,7 +75,7 @@ struct IslandMeasures {
     pushed_squared = sums[2];
     gross_squared = sums[3];
   }
-  /// What the residual of an island is compared with.
+  /// The reference of the residual of an island.
   [[nodiscard]] Scalar scale() const noexcept {
     return island_scale(free_squared, pushed_squared, gross_squared);
   }
@@ -85,8 +87,8 @@ struct IslandMeasures {
   }
 };
 
-/// Writes a balance of momentum and the error that it bounds. Where numbers left their range both
-/// are infinite and the status says so.
+/// Writes a momentum balance and the error that it bounds. If numbers left the range of the type,
+/// both are infinite and the status is not_finite.
 template <RealScalar Scalar>
 void finish_report(const Scalar& residual, const Scalar& scale,
                    SolveReport<Scalar>& report) noexcept {
@@ -110,7 +112,7 @@ void start_from_best(Iterate& iterate) {
   if (at_rest < here) iterate.start_at_rest();
 }
 
-/// What the slope of the cost along a direction d is made of, but for the impulses: ∇ℓ·d at the
+/// The terms of the derivative of the cost along a direction d except the impulses: ∇ℓ·d at the
 /// iterate, d·(w − w*) and ‖d‖².
 template <RealScalar Scalar>
 struct DirectionSlope {
@@ -118,12 +120,12 @@ struct DirectionSlope {
 };
 
 /// The step length α where the slope d·(w − w*) + α ‖d‖² − γ(α)·Ĵd along a direction vanishes.
-/// @param share  of the slope at zero that may be left [-].
+/// @param share  permitted share of the derivative at zero [-].
 /// @param push   push(α) is −γ(α)·Ĵd.
 template <RealScalar Scalar, typename Push>
 [[nodiscard]] Scalar find_step(const DirectionSlope<Scalar>& slope, const Scalar& share,
                                const Push& push) noexcept {
-  if (!(slope.at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  if (!(slope.at_zero < Scalar(0))) return Scalar(1);  // only round-off is left
   const auto value = [&](const Scalar& step) {
     return slope.momentum + step * slope.curvature + push(step);
   };
@@ -153,10 +155,10 @@ template <RealScalar Scalar, typename Fill, typename Factor>
   return false;
 }
 
-/// Newton's method with a line search, from the iterate last evaluated to the target.
-/// @param iterate  measures(); advance(), which goes along the direction, evaluates and returns the
-///                 step length; keep_iterate() and return_to_kept(), which evaluates.
-/// @param find_direction  find_direction() writes the direction; false when there is none.
+/// Newton's method with a line search, from the last evaluated iterate to the target.
+/// @param iterate  measures(); advance(), which moves along the direction, evaluates and returns
+///                 the step length; keep_iterate() and return_to_kept(), which evaluates.
+/// @param find_direction  find_direction() writes the direction; returns false if there is none.
 /// @param iterations      counted up.
 template <RealScalar Scalar, typename Iterate, typename FindDirection>
 [[nodiscard]] SolveStatus walk_to_target(Iterate& iterate, const FindDirection& find_direction,
@@ -179,9 +181,10 @@ template <RealScalar Scalar, typename Iterate, typename FindDirection>
     const IslandMeasures<Scalar>& now = iterate.measures();
     const Scalar residual = now.residual, scale = now.scale();
     if (!now.are_finite()) return give_best(SolveStatus::not_finite);
-    // Steps that do not shrink a small residual have reached the floor of rounding. Near that floor
-    // the line search sees noise, so any length counts as full. Far above it full steps may also
-    // make a detour, because the residual of a damped iterate need not fall.
+    // Steps that do not reduce a small residual have reached the level of rounding. Near this level
+    // the line search is dominated by noise, so any length counts as full. Far above it full steps
+    // may also increase the residual temporarily, because the residual of a damped iterate need not
+    // decrease.
     const bool near_floor = residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale;
     const bool full = near_floor || (step > shortest && step < longest);
     stalls = full && residual > Scalar(Tuning::gain) * best_residual &&

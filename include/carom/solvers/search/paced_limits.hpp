@@ -11,26 +11,26 @@ namespace detail {
 
 /// Constants of Pace.
 struct PaceTuning {
-  /// Share of the longest iteration that is expected of the next solve: one that took long by
-  /// chance is forgotten.
+  /// Share of the longest iteration that is expected in the next solve: an iteration that was long
+  /// by chance loses its influence.
   static constexpr double remembered_pace = 0.5;
 };
 
-/// How long an iteration is expected to take [s], from one solve to the next.
+/// The expected duration of an iteration [s], from one solve to the next.
 struct Pace {
   double expected = 0;
-  /// @param longest  duration of an iteration in the last solve [s]. An iteration that took long by
-  ///                 chance is forgotten over the next solves.
+  /// @param longest  duration of an iteration in the last solve [s]. The influence of an iteration
+  ///                 that was long by chance decreases over the next solves.
   void learn(double longest) noexcept {
     expected = (std::max)(longest, PaceTuning::remembered_pace * expected);
   }
 };
 
-/// Limits that end as soon as one more iteration, as long as the longest so far, would miss the
-/// deadline. An iteration lasts from one look at the clock to the next.
+/// Limits that end as soon as one more iteration, with the duration of the longest so far, would
+/// exceed the deadline. An iteration lasts from one clock reading to the next.
 class PacedLimits {
  public:
-  /// @param given     outlives this.
+  /// @param given     must outlive this object.
   /// @param expected  of an iteration [s], ≥ 0.
   PacedLimits(const SolveLimits& given, double expected) noexcept
       : given_(given), expected_(expected) {
@@ -39,7 +39,7 @@ class PacedLimits {
   PacedLimits(const PacedLimits&) = delete;
   PacedLimits& operator=(const PacedLimits&) = delete;
 
-  /// Limits that watch the pace; this outlives them.
+  /// Limits that measure the duration of iterations; this object must outlive them.
   [[nodiscard]] SolveLimits limits() noexcept {
     SolveLimits paced = given_;
     if (given_.now == nullptr) return paced;
@@ -49,7 +49,7 @@ class PacedLimits {
   }
   /// The longest iteration so far [s].
   [[nodiscard]] double longest() const noexcept { return longest_; }
-  /// Keeps time for what follows the last iteration [s], ≥ 0.
+  /// Reserves time for the work after the last iteration [s], ≥ 0.
   void reserve(double seconds) noexcept { reserved_ = seconds; }
 
  private:

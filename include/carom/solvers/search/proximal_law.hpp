@@ -18,27 +18,27 @@ namespace detail {
 /// They were tried on heaps of 300 to 10,000 bodies, rigid ones and, under Coulomb's law,
 /// compliant ones.
 struct ProximalSolverTuning {
-  /// ρ at first, relative to w; what it is multiplied by every `steps` steps; and the least. A
-  /// large ρ takes more steps, a small one more iterations for each.
+  /// First ρ, relative to w; its factor after each `steps` steps; and its least value. A large ρ
+  /// needs more steps, a small one more iterations for each step.
   static constexpr double first_softness = 1e-3, shrink = 0.5, least_softness = 1e-8;
   static constexpr int steps = 5;
-  /// Relative residual asked of a step: `first_tolerance` at most, `share` of the error of the last
-  /// step, and no less than `least_share` of the tolerance.
+  /// Relative residual of a step: at most `first_tolerance`, `share` of the error of the last step,
+  /// and at least `least_share` of the tolerance.
   static constexpr double first_tolerance = 1e-3, share = 0.05, least_share = 0.01;
-  /// What the share of the way that a lift goes is multiplied by where it turned back and where it
-  /// went on, and the least share.
+  /// Factor of the share of De Saxcé's term after a reversal and after a continuation of its
+  /// change, and the least share.
   static constexpr double turned = 0.5, went_on = 1.3, least_lift_share = 1e-4;
-  /// Steps without a better answer after which the search ends; the lifts of a few contacts may
-  /// hold up a heap for some tens of steps.
+  /// Count of steps without a better answer after which the search ends; the De Saxcé terms of a
+  /// few contacts may delay a heap for some tens of steps.
   static constexpr int patience = 30, lift_patience = 100;
-  /// Impulses that leave more than this share of ‖q‖ do not obey a law that only their size meets.
+  /// Impulses that leave more than this share of ‖q‖ do not obey a law that only their size
+  /// satisfies.
   static constexpr double load_share = 0.1;
 };
 
 /// The law of a block in a proximal step: rigid rows get the softness as R and v̂ + R c, so that an
-/// impulse that is the centre c obeys the rigid law, and the normal's bias loses De Saxcé's lift.
-/// @param softness  R of rigid rows [1/kg].
-/// @param centre    c of the block's rows [N·s].
+/// impulse equal to the centre c obeys the rigid law. De Saxcé's term is subtracted from the
+/// normal's bias.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> proximal_law(WeightedBlock<Scalar> law, const Scalar& softness,
                                                  const Scalar* centre,
@@ -51,7 +51,7 @@ template <RealScalar Scalar>
   return law;
 }
 
-/// Gives a copy of a problem the laws of a proximal step.
+/// Sets the laws of a proximal step in a copy of a problem.
 /// @param softness, lift  softness(i), R of the rigid rows of a block, and lift(i).
 /// @param centre          c of all blocks, stacked.
 template <RealScalar Scalar, typename Softness, typename Lift>
@@ -67,15 +67,15 @@ void write_proximal_laws(const ContactProblem<Scalar>& problem, FrictionLaw law,
   }
 }
 
-/// De Saxcé's lifts Σ ‖μ_b ∘ u_b‖ of the blocks of a problem [m/s], in a fixed point iteration.
+/// De Saxcé's terms Σ ‖μ_b ∘ u_b‖ of the blocks of a problem [m/s], in a fixed point iteration.
 ///
-/// A lift goes all the way to that of the new velocities until it turns back; then its share of the
-/// way is halved, and it grows again slowly. So the few contacts whose lifts jump to and fro are
-/// slowed down, and the others are not.
+/// A term moves the full way to that of the new velocities until its change reverses. Then its
+/// share of the way is halved, and it grows again slowly. Only the few contacts with oscillating
+/// terms are therefore slowed down.
 template <RealScalar Scalar>
 class RelaxedLifts {
  public:
-  /// Lifts of zero.
+  /// Sets all terms to zero.
   void reset(Index blocks) {
     for (Growing<VectorX<Scalar>>* numbers : {&lifts_, &turns_, &shares_}) numbers->grow(blocks);
     std::fill_n(lifts_.data(), blocks, Scalar(0));
@@ -84,9 +84,9 @@ class RelaxedLifts {
   }
   [[nodiscard]] const Scalar& operator()(Index block) const noexcept { return lifts_(block); }
 
-  /// Moves a block's lift towards that of its velocities.
+  /// Moves a block's term towards that of its velocities.
   /// @param velocity  u of the block's rows.
-  /// @return  the lift of these velocities.
+  /// @return  the term of these velocities.
   Scalar move(Index block, const ImpulseSet<Scalar>& set, const Scalar* velocity) noexcept {
     RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
     std::copy_n(velocity, set.rows, rows.data());

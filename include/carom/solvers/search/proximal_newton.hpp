@@ -12,63 +12,63 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// How a search goes about its proximal steps.
+/// The schedule of the proximal steps of a search.
 struct ProximalSchedule {
   double softness;  ///< first ρ, relative to w
-  double factor;    ///< by which ρ falls
+  double factor;    ///< factor by which ρ decreases
   int patience;     ///< Newton steps per proximal step
   int steps;        ///< proximal steps
-  /// Whether a Newton step that gains nothing is tried again with friction's bounds given.
+  /// Whether a Newton step without gain is tried again with fixed bounds of friction.
   bool bounds_given = false;
 };
 
 /// Constants of ProximalNewton.
 struct ProximalTuning {
-  /// Natural map error below which Newton's method on the law is tried after a proximal step.
+  /// After a proximal step, Newton's method on the law is tried below this natural map error.
   static constexpr double small_error = 1e-3;
   /// Most steps of that method.
   static constexpr int final_steps = 20;
-  /// Proximal steps that fail in a row before the search is given up.
+  /// Count of consecutive failed proximal steps after which the search ends.
   static constexpr int most_failures = 8;
-  /// Failures after which the centre goes back to the best impulses met.
+  /// Count of failures after which the centre returns to the best impulses.
   static constexpr int failures_to_return = 2;
-  /// The softness ρ never falls below ε_m to this power, where only rounding would be left of it.
+  /// The least softness ρ is ε_m to this power; below it only rounding would remain.
   static constexpr double least_softness = 0.7;
-  /// After a proximal step of up to quick_steps Newton steps ρ falls by its factor, after one of up
-  /// to fair_steps by the factor's root; after a longer one it stays.
+  /// After a proximal step with up to quick_steps Newton steps ρ decreases by its factor, after one
+  /// with up to fair_steps by the root of the factor; after a longer one it does not change.
   static constexpr int quick_steps = 5, fair_steps = 10;
-  /// Successes in a row after which the least ρ that is allowed falls, and by how many times.
+  /// Count of consecutive successes after which the least permitted ρ decreases, and its factor.
   static constexpr int successes = 3;
   static constexpr double floor_fall = 4;
   /// A failure multiplies ρ by softness_rise, up to 1. The first failure after a success also sets
-  /// the least ρ that is allowed, to floor_rise times the ρ that failed.
+  /// the least permitted ρ to floor_rise times the ρ that failed.
   static constexpr double softness_rise = 4, floor_rise = 2;
-  /// Patience of the step that follows a failure, relative to that of others. Without the rise
-  /// bodies that fall take 32 % more systems.
+  /// Patience of the step after a failure, relative to that of others. Without the increase,
+  /// falling bodies need 32 % more systems.
   static constexpr int patience_rise = 2;
-  /// A proximal step ends where its gap is so many times smaller than how far it moved.
+  /// A proximal step ends if its gap is smaller than its motion by this factor.
   static constexpr double accuracy = 10;
-  /// Only rounding is left where a Newton step promised less than this share of the gap that it
+  /// Only rounding is left if a Newton step predicted less than this share of the gap that it
   /// reached.
   static constexpr double rounded = 1e-3;
-  /// Halvings along a Newton step, and along one with friction's bounds given.
+  /// Count of halvings along a Newton step, and along one with fixed bounds of friction.
   static constexpr int halvings = 7, bounded_halvings = 12;
-  /// Share of its promise that a Newton step must keep (Armijo's rule).
+  /// Least achieved share of the predicted decrease of a Newton step (Armijo's rule).
   static constexpr double descent = 1e-4;
-  /// Under the convex law: evaluations along a step, the share of the slope that may be left, and
-  /// how near to an end of the bracket the next point may be.
+  /// Under the convex law: count of evaluations along a step, the permitted share of the
+  /// derivative, and the least distance of the next point from an end of the bracket.
   static constexpr int evaluations = 12;
   static constexpr double slope_left = 0.5, bracket_inset = 0.1;
 };
 
-/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a fixed centre c. Newton's method solves
-/// each, and its answer is the next centre. They make progress where the central path folds.
+/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a fixed centre c. Newton's method solves each
+/// step, and its answer is the next centre. They converge where the central path folds.
 ///
-/// A step is the law with ρ w added to R, w the weights of the law's map, and so can be solved
-/// where the law itself is hard. The softness ρ falls while steps succeed and rises after one that
-/// fails. Near a solution Newton's method on the law itself takes over; the result is the best
-/// iterate. The search ends where that meets the tolerance, where the schedule's steps are taken,
-/// or after most_failures in a row.
+/// A step is the law with ρ w added to R, where w are the weights of the law's map, and can
+/// therefore be solved where the law itself is difficult. The softness ρ decreases while steps
+/// succeed and increases after a failure. Near a solution Newton's method on the law is used; the
+/// result is the best iterate. The search ends if it satisfies the tolerance, after the steps of
+/// the schedule, or after most_failures consecutive failures.
 /// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
 ///        Coulomb's law is not monotone: no proof of convergence exists.
 template <typename System>
@@ -81,8 +81,9 @@ class ProximalNewton {
                 {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_, &best_, &kept_});
   }
 
-  /// Takes proximal steps until the tolerance is met, the schedule ends, or too many steps fail.
-  /// @param given  the search; its iterate is the best one met at the end.
+  /// Computes proximal steps until the tolerance is satisfied, the schedule ends, or too many steps
+  /// fail.
+  /// @param given  the search; at the end its iterate is the best one.
   void solve(LawSearch<System>& given, const ProximalSchedule& schedule) {
     Search at{given, schedule, given.error};
     at.copy(at.iterate.impulse(), best_.data());
@@ -99,11 +100,11 @@ class ProximalNewton {
 
   struct Search : LawSearch<System> {
     const ProximalSchedule& schedule;
-    Scalar best;             ///< least merit met
+    Scalar best;             ///< least merit
     Scalar softness = 1;     ///< ρ
     bool minimises = false;  ///< whether descend_convex applies
   };
-  /// The merit of the iterate; keeps the best.
+  /// The merit of the iterate; stores the best.
   Scalar measure(Search& at) {
     at.measure();
     keep(at);
@@ -204,7 +205,7 @@ void ProximalNewton<System>::search(Search& at) {
   }
 }
 
-/// Newton's method for one proximal step, from the iterate. False where it does not converge.
+/// Newton's method for one proximal step, from the iterate. Returns false if it does not converge.
 template <typename System>
 bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   using std::sqrt;
@@ -214,7 +215,7 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
     at.iterate.write_velocity(at.system, at.island);
     const Scalar gap = write_gap(at, at.iterate.impulse(), at.iterate.velocity());
     if (!is_finite(gap)) return false;
-    // The gap did not fall as the last step promised: only rounding is left of it.
+    // The gap did not decrease as predicted: only rounding is left.
     const bool rounded = promised < Scalar(Tuning::rounded) * gap;
     const Scalar moved = at.total_rows(std::array<Scalar, 1>{}, [&](Index p, auto& sums) {
       sums[0] += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
@@ -230,7 +231,7 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
 }
 
 /// Writes Newton's step on the law of the proximal step, whose velocity is u + ρ w (γ − c).
-/// @param coupled  whether the bounds of friction follow the normal impulse.
+/// @param coupled  whether the bounds of friction depend on the normal impulse.
 template <typename System>
 bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
   StepMemory<Scalar>& memory = at.memory;
@@ -264,7 +265,7 @@ bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
   return true;
 }
 
-/// Writes the trial that a share of the step leads to; returns the norm of its gap.
+/// Writes the trial for a share of the step; returns the norm of its gap.
 template <typename System>
 auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
   at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
@@ -280,8 +281,8 @@ auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
   return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
 }
 
-/// One Newton step with a search along it for a smaller gap. Where that finds none under Coulomb's
-/// law, the step is computed again with the bounds of friction held.
+/// One Newton step with a search along it for a smaller gap. If there is none under Coulomb's law,
+/// the step is computed again with fixed bounds of friction.
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
@@ -310,8 +311,8 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
 }
 
 /// One Newton step of a proximal step that minimises a cost: under the convex law with rigid blocks
-/// the velocities minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose slope along the step is
-/// Δuᵀ(γ − 𝒞). The search ends where at most half of the slope is left.
+/// the velocities minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose derivative along the step
+/// is Δuᵀ(γ − 𝒞). The search ends if at most half of the derivative is left.
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {

@@ -12,54 +12,54 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// @file
-/// The constants that steer SapSolver, one block for each part of it. Unless a unit is given they
-/// are pure numbers [-]; ε_m is the epsilon of the scalar type.
+/// The constants of SapSolver, one block for each part of it. Unless a unit is given they are pure
+/// numbers [-]; ε_m is the epsilon of the scalar type.
 
-/// Which problems SmallSolver takes: one body with friction contacts alone. Measured on bricks and
-/// a robot (docs/performance.md): up to these sizes one dense matrix is faster than the sparse
-/// factor of an island. For several bodies it is not: two bricks on each other take a tenth less
-/// time, three take a tenth more.
+/// The problems for SmallSolver: one body with only friction contacts. Measured on bricks and a
+/// robot (docs/performance.md): up to these sizes one dense matrix is faster than the sparse factor
+/// of an island. For several bodies it is not: two stacked bricks need a tenth less time, three a
+/// tenth more.
 struct SmallProblemLimits {
   static constexpr Index contact_limit = 20;
   static constexpr Index velocity_limit = 64;
 };
 
-/// The contacts that fill up a register: μ, Rₜ, Rₙ and v̂ of the first tangent are 1.
+/// The contacts that pad a register: μ, Rₜ, Rₙ and v̂ of the first tangent are 1.
 struct PaddingContact {
   /// v̂ₙ [m/s]. Below −1 the trial impulse is in the polar cone, so that the contact is open; this
-  /// is well inside.
+  /// value is clearly inside.
   static constexpr int normal_bias = -10;
 };
 
 /// Constants of SmallNewton's sweeps over contacts.
 struct SmallSweepTuning {
-  /// Passes over all contacts. The first Newton step of a body that slides often opens the wrong
-  /// contacts. So many passes find the right ones in less time than another step takes: a brick
-  /// that slides needs 4 steps instead of 9.
+  /// Passes over all contacts. The first Newton step of a sliding body often opens the wrong
+  /// contacts. This count of passes finds the correct ones in less time than another step: a
+  /// sliding brick needs 4 steps instead of 9.
   static constexpr Index pass_count = 3;
-  /// The first step is useless where it leaves a residual above this share of its scale.
+  /// The first step is useless if it leaves a residual above this share of its scale.
   static constexpr double useless_residual = 0.5;
 };
 
 /// How the line search of Newton's method is bounded.
 struct LineSearchTuning {
-  /// Most evaluations of the slope. A bisection over all numbers of the type ends before it, so it
-  /// bounds the work and never decides the answer.
+  /// Largest count of evaluations of the derivative. A bisection over all numbers of the type ends
+  /// before it, so it only bounds the work.
   static constexpr int evaluation_limit = 120;
 };
 
-/// By how much the diagonal of H is raised where round-off leaves it indefinite: H + raise I, which
-/// is positive definite for a raise above the rounding of H, gives a direction that descends.
+/// The increase of the diagonal of H if round-off makes it indefinite: H + raise I is positive
+/// definite for a raise above the rounding of H, and results in a descent direction.
 struct DiagonalRaiseTuning {
-  /// Factorisations in all, the first of them without a raise.
+  /// Total count of factorisations; the first one is without a raise.
   static constexpr int attempt_limit = 4;
   /// The first raise [ε_m of the largest entry of the diagonal]: the rounding of a sum of some
   /// sixteen terms of that size.
   static constexpr int first = 16;
-  /// Each raise is so many times the one before: three of them span nine decades.
+  /// Each raise is this multiple of the one before: three of them span nine decades.
   static constexpr int growth = 1000;
 
-  /// The raise after one that was too small.
+  /// The raise after a raise that was too small.
   /// @param largest  entry of the diagonal of Ĵᵀ G Ĵ, ≥ 1.
   template <typename Scalar>
   [[nodiscard]] static Scalar next(const Scalar& raise, const Scalar& largest) noexcept {
@@ -69,17 +69,17 @@ struct DiagonalRaiseTuning {
 
 /// Constants of IterativeDirections.
 struct IterativeDirectionsTuning {
-  /// Most products of conjugate gradients per direction. A direction that is cut short descends all
-  /// the same.
+  /// Largest count of products of conjugate gradients per direction. A truncated direction is still
+  /// a descent direction.
   static constexpr int product_limit = 500;
-  /// Largest share of the gradient that a direction may leave: of this or the root of the relative
-  /// residual the smaller one, which keeps Newton's convergence faster than linear.
+  /// Largest share of the gradient that a direction may leave: the smaller of this and the root of
+  /// the relative residual, for which Newton's convergence is faster than linear.
   static constexpr double loosest = 0.1;
-  /// The last direction leaves no less than this share of what the target allows.
+  /// The last direction leaves at least this share of the target.
   static constexpr double last_share = 0.25;
 
-  /// The share of the gradient that a direction may leave: smaller near the end, but no less than
-  /// the target needs.
+  /// The share of the gradient that a direction may leave: smaller near the end, but at least the
+  /// share for the target.
   /// @param residual  relative to its scale.
   template <typename Scalar>
   [[nodiscard]] static Scalar share_left(const Scalar& residual, const Scalar& tolerance) noexcept {
@@ -92,27 +92,28 @@ struct IterativeDirectionsTuning {
 
 /// Constants of CoulombNewton.
 struct CoulombNewtonTuning {
-  /// Most convex problems of a sequence, each with the lift of the one before.
+  /// Largest count of convex problems of a sequence, each with the De Saxcé term of the one before.
   static constexpr int lift_limit = 200;
-  /// Newton's method on the law is tried after every so many lifts, wherever the iterate is.
+  /// Newton's method on the law is tried after each such count of De Saxcé terms, for any iterate.
   static constexpr int trial_period = 10;
-  /// It is also tried where the residual, relative to its scale, is below `first_reach`, and after
-  /// a trial that failed below `reach_share` of what that trial left.
+  /// It is also tried if the residual, relative to its scale, is below `first_reach`, and after a
+  /// failed trial below `reach_share` of the residual of that trial.
   static constexpr double first_reach = 0.1, reach_share = 0.5;
-  /// A step of Newton's method is halved at most so many times.
+  /// Largest count of halvings of a Newton step.
   static constexpr int halvings = 5;
-  /// A step of length α is taken where ‖F‖ falls by the share α times this at least.
+  /// A step of length α is accepted if ‖F‖ decreases at least by the share α times this.
   static constexpr double descent = 0.25;
-  /// Newton's method ends after so many steps in a row that leave more than `little` of ‖F‖.
+  /// Newton's method ends after this count of consecutive steps that leave more than `little` of
+  /// ‖F‖.
   static constexpr int patience = 3;
   static constexpr double little = 0.7;
-  /// Relative residual asked of a convex problem: `first_tolerance` at first, then the residual of
-  /// the law over `tolerance_divisor`, and never below the tolerance of the solve over it.
+  /// Relative residual of a convex problem: `first_tolerance` at first, then the residual of the
+  /// law divided by `tolerance_divisor`, and at least the tolerance of the solve divided by it.
   static constexpr double first_tolerance = 0.05;
   static constexpr int tolerance_divisor = 3;
-  /// Share of the way to the lift wanted that each renewal goes. It begins above one, as a lift
-  /// mostly undershoots, and shrinks by `share_decay`, but not below `least_share`, whenever the
-  /// residual of the law has grown.
+  /// Share of the way to the wanted De Saxcé term in each update. It starts above one, because the
+  /// term usually undershoots, and is multiplied by `share_decay`, but at least `least_share`, if
+  /// the residual of the law has grown.
   static constexpr double first_share = 1.3, share_decay = 0.6, least_share = 0.05;
 };
 

@@ -66,7 +66,7 @@ class SmallNewton {
   SmallNewton(State& state, const NewtonLimits<Scalar>& limits) noexcept
       : state_(state), problem_(state.problem()), limits_(limits), sweeps_(is_of_six()) {}
 
-  /// Solves from the iterate last evaluated.
+  /// Solves from the last evaluated iterate.
   [[nodiscard]] SolveStatus solve(int& iterations) noexcept;
 
   // The functions of walk_to_target().
@@ -93,10 +93,10 @@ class SmallNewton {
     return {problem_.array(Problem::predicted_direction)[k],
             problem_.array(Problem::predicted_direction + 1)[k]};
   }
-  /// Sets the directions of friction to those at the iterate, or to those that a full step
-  /// predicts.
+  /// Sets the directions of friction to those at the iterate, or to those predicted for a full
+  /// step.
   void write_directions(bool stepped) noexcept;
-  /// G of a contact; false where it is zero.
+  /// G of a contact. Returns false if it is zero.
   [[nodiscard]] bool curvature(Index k, General3<Scalar>& g) const noexcept {
     const ContactNumbers<Scalar> here = numbers(k);
     Symmetric3<Scalar> half;
@@ -104,13 +104,15 @@ class SmallNewton {
     g = half.whole();
     return true;
   }
-  /// The matrix becomes Ĵᵀ G Ĵ of the contacts.
+  /// Writes Ĵᵀ G Ĵ of the contacts to the matrix.
   void write_curvature() noexcept;
   /// The same for six velocities.
   void write_curvature_of_six() noexcept;
-  /// H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
+  /// Writes H + raise I. Returns the largest diagonal entry of Ĵᵀ G Ĵ, or 1; NaN if an entry is
+  /// NaN.
   [[nodiscard]] Scalar fill(const Scalar& raise) noexcept;
-  /// x ← H⁻¹ x of what was filled; false, x as it was, when a pivot is not positive.
+  /// x ← H⁻¹ x for the filled matrix. Returns false, and x does not change, if a pivot is not
+  /// positive.
   [[nodiscard]] bool solve_matrix(Scalar* x) noexcept;
   void sweep() noexcept;
   void write_steps() noexcept;
@@ -223,7 +225,7 @@ bool SmallNewton<Scalar>::find_direction() noexcept {
   return total <= (std::numeric_limits<Scalar>::max)();
 }
 
-/// Writes what the direction changes in contact velocities and trial impulses.
+/// Computes the changes of contact velocities and trial impulses along the direction.
 template <RealScalar Scalar>
 void SmallNewton<Scalar>::write_steps() noexcept {
   for (Index k = 0; k < problem_.padded(); k += row_lanes) {
@@ -261,7 +263,7 @@ Scalar SmallNewton<Scalar>::push_slope(const Scalar& step) noexcept {
   return -work.sum();
 }
 
-/// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
+/// Moves to the result of sweeps over the contacts from the impulses of the iterate, if the cost is
 /// lower there.
 template <RealScalar Scalar>
 void SmallNewton<Scalar>::sweep() noexcept {
@@ -316,17 +318,17 @@ SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
 template <RealScalar Scalar>
 class SmallSolver {
  public:
-  /// Room for small problems of no more velocities and contacts.
+  /// Reserves memory for small problems with at most these counts of velocities and contacts.
   void reserve(Index velocities, Index contacts) { problem_.reserve(velocities, contacts); }
   /// Sets the sizes to those of a problem.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) { problem_.lay_out(problem); }
-  /// Whether the problem last laid out had as many velocities and contacts.
+  /// Whether the last problem had the same counts of velocities and contacts.
   [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
     return problem_.size() == problem.velocity_count() && problem_.count() == problem.block_count();
   }
 
-  /// Solves the problem laid out from a first guess, which is finite.
+  /// Solves the stored problem from a first guess, which must be finite.
   /// @param impulse, contact_velocity  written, three numbers for each contact.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             const NewtonLimits<Scalar>& limits, Scalar* impulse,
@@ -367,7 +369,7 @@ SolveReport<Scalar> SmallSolver<Scalar>::iterate(const ContactProblem<Scalar>& p
   const auto met = [&] { return meets_tolerance(state.residual, scale(), limits.tolerance); };
   if (!met()) {
     report.status = SmallNewton<Scalar>(state, limits).solve(report.iterations);
-    // A guess from which the numbers leave their range is returned as it was.
+    // A guess from which numbers leave the range of the type is returned unchanged.
     if (state.are_finite()) {
       std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),
                   velocity.data());

@@ -26,7 +26,7 @@ template <RealScalar Scalar>
 class PartScales {
  public:
   /// @param rows  of the problem.
-  /// @note  Allocates beyond the largest problem so far.
+  /// @note  Allocates only for a problem larger than every problem before.
   void write(const ContactProblem<Scalar>& problem, const BodyRows<Scalar>& rows) {
     by_row_.write(problem);
     velocities_.resize(3 * rows.part_count());
@@ -79,10 +79,9 @@ class BodyPairs {
     std::fill(last_.begin() + rows.vector_start(island), last_.begin() + rows.vector_end(island),
               Scalar(0));
   }
-  /// Adds dw. Where it is λ times the one before, as all later ones would be, their sum is
-  /// dw/(1 − λ).
-  /// @param all  whether to add that sum.
-  /// @return  how many times dw was added.
+  /// Adds dw. If it is λ times the one before, as all later ones would be, their sum is dw/(1 − λ).
+  /// @param all  whether to add this sum.
+  /// @return  the multiple of dw that was added.
   [[nodiscard]] Scalar push(const BodyRows<Scalar>& rows, Index island, const Scalar* step,
                             bool all) noexcept {
     const Index begin = rows.vector_start(island), end = rows.vector_end(island);
@@ -114,7 +113,8 @@ class BodyPairs {
     }
   }
 
-  /// How far w − w* is from Ĵᵀγ, of the worst body and relative to all that acts on it [-].
+  /// The distance of w − w* from Ĵᵀγ, for the worst body and relative to the sum of the impulses on
+  /// it [-].
   /// @param momentum  Ĵᵀγ.
   [[nodiscard]] Scalar balance(const BodyRows<Scalar>& rows, Index island, const Scalar* impulse,
                                const Scalar* momentum) noexcept {
@@ -133,7 +133,7 @@ class BodyPairs {
     return is_finite(worst) ? worst : std::numeric_limits<Scalar>::infinity();
   }
 
-  /// The largest of ‖Ĵ‖ Σ ‖Ĵᵀγ‖ over V of a row, Σ over all that acts on its bodies [-].
+  /// The largest ‖Ĵ‖ Σ ‖Ĵᵀγ‖ divided by V of a row, where Σ is over all impulses on its bodies [-].
   [[nodiscard]] Scalar cancellation(const BodyRows<Scalar>& rows, const PartScales<Scalar>& scales,
                                     Index island, const Scalar* impulse) noexcept {
     using std::sqrt;
@@ -192,17 +192,19 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
 }
 
 /// Constants of the linear systems, BodySystem and ActiveSystem. The next step of a path corrects
-/// what a solve leaves; a step on the law itself suffers only where that is as large as `enough`.
+/// the remaining error of a solve; a step on the law is affected only if the error is as large as
+/// `enough`.
 struct BodySystemTuning {
   static constexpr int refinements = 4;
-  /// Share of the right side that may be left; twice as much costs 5 % more systems on rigid files.
+  /// Permitted remaining share of the right-hand side; twice as much costs 5 % more systems on
+  /// rigid files.
   static constexpr double enough = 1e-7;
-  /// Refinement ends where what is left does not fall to this share. It matters in float, where
-  /// rounding leaves more than `enough`; in double it has no effect.
+  /// Refinement ends if the remaining error does not decrease to this share. It matters in float,
+  /// where rounding leaves more than `enough`; in double it has no effect.
   static constexpr double gain = 0.5;
 };
 
-/// What solve_refined() writes of an island: dw and the sum of its corrections, both vectors of
+/// The output of solve_refined() for an island: dw and the sum of its corrections, both vectors of
 /// which [begin, end) belongs to the island, and Ĵ times a correction, in parts.
 template <typename Scalar>
 struct RefinementMemory {
@@ -210,8 +212,8 @@ struct RefinementMemory {
   Index begin, end;
 };
 
-/// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share, or
-/// nothing more is gained: where N is large, one of them may be accurate and the other not.
+/// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal up to a share, or
+/// nothing more is gained: if N is large, one of them may be accurate and the other not.
 /// @param system  blocks(); and, on the vector of the memory, write_momentum(dγ), which writes
 ///                Ĵᵀ dγ, apply_inverse(), write_velocities(), which writes Ĵ times it, and
 ///                squares(), which returns the squares of the sum and of the vector.
@@ -284,7 +286,7 @@ class BodySystem {
     fit<Scalar>(3 * rows_.part_count(), {&rest_});
   }
 
-  /// Whether an island is so large that a crew may share its factor.
+  /// Whether an island is so large that a crew may share its factorisation.
   [[nodiscard]] bool is_large(Index island) const noexcept {
     return branches_.suit(rows_.graph().islands()[island].range);
   }
@@ -306,12 +308,12 @@ class BodySystem {
   void add_to_load(Index place, const Scalar& velocity) noexcept {
     rows_.add_to_load(place, velocity);
   }
-  /// The number that a block has in the problem; −1 for none.
+  /// The index of a block in the problem; −1 if there is none.
   [[nodiscard]] Index block_number(Index block) const noexcept {
     if (block < 0) return block;
     return rows_.graph().part_at(blocks().first_part(block)).block;
   }
-  /// What the errors of a block are measured by.
+  /// The error scales of a block.
   template <int Parts>
   [[nodiscard]] auto scales(const BlockRows<Scalar, Parts>& block) const noexcept {
     return scales_.of(block);
@@ -327,10 +329,10 @@ class BodySystem {
   void sweep(Index island, FrictionLaw law, Scalar* impulse, GoOn&& go_on) noexcept {
     BodySweep<Scalar>::sweep(rows_, island, law, impulse, vector_.data(), go_on);
   }
-  /// Factors an island with the gains as they stand; false when a pivot fails.
+  /// Factors an island with the current gains. Returns false if a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
 
-  /// The largest over the least pivot of an island's factor, where N need not be symmetric.
+  /// The largest pivot of an island's factor divided by the least, if N need not be symmetric.
   [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
     return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
   }
@@ -365,14 +367,15 @@ class BodySystem {
   void write_paired_velocities(Index island, Scalar* velocity) noexcept {
     rows_.write_velocities(island, pairs_.pushed(), velocity, loop());
   }
-  /// How far the momentum of a pair is from its impulses, of the worst body and relative to all
-  /// that acts on it [-].
+  /// The distance of the momentum of a pair from its impulses, for the worst body and relative to
+  /// the sum of the impulses on it [-].
   [[nodiscard]] Scalar balance(Index island, const Scalar* impulse) noexcept {
     rows_.write_momentum(island, impulse, vector_.data());
     return pairs_.balance(rows_, island, impulse, vector_.data());
   }
-  /// How much the impulses that act on a body cancel, in the worst block and relative to what its
-  /// own bodies do [-]: times ε, how far rounding of the impulses may move the block.
+  /// The cancellation of the impulses on a body, for the worst block and relative to the scales of
+  /// its bodies [-]: multiplied by ε, it is the possible motion of the block by rounding of the
+  /// impulses.
   [[nodiscard]] Scalar cancellation(Index island, const Scalar* impulse) noexcept {
     return pairs_.cancellation(rows_, scales_, island, impulse);
   }

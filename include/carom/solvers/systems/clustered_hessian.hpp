@@ -48,7 +48,7 @@ class ClusteredFactor {
   Scalar unscale(const Packed& packed, Index p, const Real* y, Scalar* x) const noexcept;
 
  private:
-  /// Blocks that a cluster works with.
+  /// The scratch blocks of a cluster.
   struct Work {
     Scalar *own, *reduced, *cross, *product;
     static constexpr int block_count = 4;
@@ -129,7 +129,7 @@ bool ClusteredFactor<Scalar>::factor(const Packed& packed, Crew& crew, ScaledBlo
   return true;
 }
 
-/// H_pq of a row p and a row q before it, and what the edge adds to H_pp.
+/// H_pq of a row p and a row q before it, and the contribution of the edge to H_pp.
 template <RealScalar Scalar>
 template <typename Add>
 void ClusteredFactor<Scalar>::assemble_cross(const PackedEdge& edge, Index p, Index q,
@@ -232,7 +232,7 @@ void ClusteredFactor<Scalar>::write_row(Index p, const Work& work,
       }
     }
   }
-  // C⁻¹ H_pp is written over the sums, which are used up; its rows times C⁻ᵀ are the block.
+  // C⁻¹ H_pp overwrites the sums, which are not needed again; its rows times C⁻ᵀ are the block.
   for (Index c = 0; c < size; ++c) multiply(work.own + c * lanes, work.reduced + c * lanes);
   Real* const own = blocks.own(row.own_values);
   for (Index i = 0; i < lanes; i += row_lanes) {
@@ -283,13 +283,13 @@ Scalar ClusteredFactor<Scalar>::unscale(const Packed& packed, Index p, const Rea
 
 /// Constants of ClusteredHessian.
 struct ClusteredHessianTuning {
-  /// Bodies of an island from which it is large [-]: with fewer there is little to share.
+  /// Count of bodies from which an island is large [-]: with fewer, little work can be shared.
   static constexpr Index least_bodies = 400;
-  /// Most bodies of a cluster. Fewer leave more to share out and more often something to wait for,
-  /// more slow down conjugate gradients less by the colours.
+  /// Largest count of bodies in a cluster. With fewer, there is more to share but also more
+  /// waiting; with more, the colours slow down conjugate gradients less.
   static constexpr Index cluster_size = 48;
-  /// Curvature of a contact relative to the momentum above which numbers are double [-]: floats
-  /// would leave a Newton step fewer digits than one more of its iterations costs.
+  /// Curvature of a contact relative to the momentum above which numbers are double [-]: with
+  /// float, a Newton step would lose digits that cost more than one further iteration.
   static constexpr double stiff = 1e6;
 };
 
@@ -297,15 +297,15 @@ struct ClusteredHessianTuning {
 /// preconditioned by symmetric block Gauss-Seidel with diagonal blocks that are reduced by those
 /// before them (a block DILU). A crew shares the clusters; the numbers do not depend on it.
 /// lay_out() for an island, factor() for each H, then solve().
-/// @note  lay_out() allocates beyond the largest island so far, and factor() when it is the first
-///        that needs double numbers; all else is real-time safe.
+/// @note  lay_out() allocates only for an island larger than every island before, and factor() for
+///        the first island that needs double numbers; all else is real-time safe.
 /// @cite  eisenstat1981efficient for the passes; barrett1994templates, D-ILU, for the diagonal.
 template <RealScalar Scalar>
 class ClusteredHessian {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Whether an island is large enough. Its pattern alone decides.
+  /// Whether an island is large enough. It depends only on its pattern.
   [[nodiscard]] static bool suits(const PackedIsland& island) noexcept {
     return island.range.slot_end - island.range.first_slot >= ClusteredHessianTuning::least_bodies;
   }
@@ -327,7 +327,7 @@ class ClusteredHessian {
         [&](auto& system) { return factor_.factor(packed, crew, system.blocks, add); });
   }
 
-  /// Solves H x = b until what is left of b, in the norm of the preconditioner, is a share of it.
+  /// Solves H x = b until the residual, in the norm of the preconditioner, is a given share of b.
   /// @param b, x  packed vectors, of which the island's part is read and written.
   [[nodiscard]] ConjugateGradientReport<Scalar> solve(const Packed& packed, Crew& crew,
                                                       const Scalar* b, Scalar* x,
@@ -343,7 +343,7 @@ class ClusteredHessian {
   struct System {
     ScaledBlocks<Real> blocks;
     Sequence<Real> solution, residual, direction;
-    Sequence<Real> behind, before;  ///< (I + Lᵀ)⁻¹ d, and (I + L)⁻¹ of what is left of the product
+    Sequence<Real> behind, before;  ///< (I + Lᵀ)⁻¹ d, and (I + L)⁻¹ of the rest of the product
     void reset(const ClusterPattern& pattern) {
       blocks.reset(pattern);
       for (auto* numbers : {&solution, &residual, &direction, &behind, &before}) {
@@ -392,7 +392,7 @@ class ClusteredHessian {
   template <typename Real>
   [[nodiscard]] double finish(const Call& call, System<Real>& system) noexcept;
 
-  /// Calls task(span) for the clusters, all at once, and adds what it returns in their order.
+  /// Calls task(span) for all clusters at once, and adds the results in their order.
   template <typename Task>
   [[nodiscard]] double sum(Crew& crew, const Task& task) noexcept {
     crew.run(sums_.size(), [&](Index c) { sums_[c] = task(span(c)); });
@@ -504,7 +504,7 @@ ConjugateGradientReport<Scalar> ClusteredHessian<Scalar>::iterate(const Call& ca
   while (rho > target && report.iterations < call.limit) {
     const Real beta = report.iterations == 0 ? Real(0) : Real(rho / before);
     const double curvature = multiply(call.crew, system, beta);
-    if (!(curvature > 0)) break;  // round-off, or not definite
+    if (!(curvature > 0)) break;  // round-off, or H is not positive definite
     const Real step = Real(rho / curvature);
     before = rho;
     rho = sum(call.crew, [&](const Span& own) {

@@ -28,14 +28,14 @@ struct Tangent2 {
   }
 };
 
-/// The regions in which G is the same wherever the trial impulse is.
+/// The regions in which G does not depend on the trial impulse.
 enum SettledRegion : signed char {
   unsettled = -1,  ///< G changes with the trial impulse.
   open,            ///< G = 0
   stuck,           ///< G = R⁻¹
 };
 
-/// Where a trial impulse is.
+/// The position of a trial impulse.
 template <typename Scalar>
 struct TrialPlace {
   Scalar r;              ///< ‖yₜ‖
@@ -52,14 +52,14 @@ template <typename Scalar>
   return {r, drive, drive > Scalar(0) ? SettledRegion::unsettled : SettledRegion::open};
 }
 
-/// Curvature of a contact's cost with the direction of friction as an unknown of its own, ẑ with
+/// Curvature of a contact's cost with the direction of friction as a separate unknown, ẑ with
 /// ‖ẑ‖ ≤ 1 in place of t = yₜ/‖yₜ‖: in slide G = p pᵀ/d + μ γₙ/(r Rₜ) (I − ½(ẑ tᵀ + t ẑᵀ)).
 ///
 /// Positive semidefinite for every ẑ in the disc, and the true curvature where ẑ = t. While the
 /// direction is not settled it resists motion along t, which the true curvature does not resist.
 /// @param region  the contact's, by place_trial().
 /// @param g       written unless G = 0.
-/// @return  false where G = 0.
+/// @return  false if G = 0.
 /// @cite  chan1999nonlinear, their primal-dual linearisation of x/‖x‖, made symmetric as in
 ///        hintermuller2006infeasible.
 template <typename Scalar>
@@ -142,8 +142,8 @@ template <typename Scalar>
           set.friction(part) * normal / scale};
 }
 
-/// Adds what ẑ in place of t adds to the true curvature of such rows, R = 1:
-/// μ γₙ/r (t tᵀ − ½(ẑ tᵀ + t ẑᵀ)) in slide.
+/// Adds the difference between the curvature with ẑ in place of t and the true curvature for such
+/// rows, R = 1: μ γₙ/r (t tᵀ − ½(ẑ tᵀ + t ẑᵀ)) in slide.
 template <typename Scalar>
 void add_direction_curvature(const FrictionRows<Scalar>& rows, const Tangent2<Scalar>& z, int i,
                              SquareMatrix<Scalar, 6>& g) noexcept {

@@ -17,7 +17,8 @@ namespace detail {
 class ExecutorReference {
  public:
   ExecutorReference() noexcept = default;
-  /// @param executor  outlives this; executor(count, task) calls task(i) for every i in [0, count).
+  /// @param executor  must outlive this object; executor(count, task) calls task(i) for each i in
+  ///                  [0, count).
   template <typename Executor>
   requires(
       !std::is_same_v<std::remove_cvref_t<Executor>,
@@ -50,8 +51,8 @@ class ExecutorReference {
   void (*run_)(void*, Index, const Task&) noexcept = nullptr;
 };
 
-/// Calls task(island, crew) for all islands: large ones one after the other, each with a crew that
-/// all tasks of a call of the executor share, the others in one call and with null.
+/// Calls task(island, crew) for all islands: large islands one after the other, each with a crew
+/// that all tasks of one executor call share; all others in one call, with null.
 /// @param is_large  is_large(island).
 template <typename IsLarge, typename Task>
 void for_each_island(const ExecutorReference& executor, Index count, const IsLarge& is_large,

@@ -15,9 +15,9 @@ namespace detail {
 
 struct ActiveSystemTuning {
   static constexpr int refinements = 8;
-  /// Share of the right side that may be left.
+  /// Permitted remaining share of the right-hand side.
   static constexpr double enough = 1e-6;
-  /// Refinement ends where what is left does not fall to this share, as for BodySystem.
+  /// Refinement ends if the remaining error does not decrease to this share, as in BodySystem.
   static constexpr double gain = 0.9;
   /// The order of elimination is found again where fewer than this many tenths of its contacts are
   /// active.
@@ -54,7 +54,8 @@ class ActiveSystem {
     nodes_.clear();
     const Index unknowns = 3 * problem.part_count();
     for (Sequence<Scalar>* numbers : {&residual_, &product_}) numbers->resize(unknowns);
-    // Room for the pattern with all contacts; patterns of fewer contacts need no more, or nearly.
+    // Memory for the pattern with all contacts; patterns with fewer contacts need no more, or only
+    // slightly more.
     for (Index i = 0; i < count; ++i) equations_[i].active = true;
     analyse(problem);
     order_.reserve(count, neighbours_.size(), unknowns);
@@ -67,7 +68,7 @@ class ActiveSystem {
     return equations_[contact];
   }
 
-  /// Factors the system of the present equations. False when it is singular.
+  /// Factors the system of the current equations. Returns false if it is singular.
   [[nodiscard]] bool factor(const DelassusProblem<Scalar>& problem) {
     update_pattern(problem);
     if (nodes_.empty()) return true;
@@ -106,7 +107,7 @@ class ActiveSystem {
                         const Scalar* moved) noexcept;
 
   Sequence<ContactEquation<Scalar>> equations_;
-  Sequence<int> nodes_, node_of_;  ///< contacts in the pattern, and where a contact is
+  Sequence<int> nodes_, node_of_;  ///< contacts in the pattern, and the place of each contact
   Sequence<int> starts_, neighbours_, weights_, slot_of_, seen_;
   Sequence<Index> unknown_start_;  ///< per slot, in residual_
   MinimumDegree order_;
@@ -119,15 +120,16 @@ class ActiveSystem {
 /// Newton steps dγ = h − N W dγ of a DelassusProblem, for files without bodies: (I + N W) dγ = h,
 /// one sparse system over the contacts. All contacts are one island.
 ///
-/// Rows are multiplied by (I + w N)⁻¹, so that those of stuck and of open contacts have like size.
+/// Rows are multiplied by (I + w N)⁻¹, so that those of sticking and of open contacts have similar
+/// size.
 /// take() reads a problem; then factor() with the gains of its blocks and solve() with these gains.
 template <RealScalar Scalar>
 class ImpulseSystem {
  public:
   using scalar_type = Scalar;
 
-  /// Reads a problem, which must stay in its place in memory while the system is used.
-  /// @note  Allocates beyond the largest problem so far.
+  /// Reads a problem, which must stay at its address while the system is used.
+  /// @note  Allocates only for a problem larger than every problem before.
   void take(const DelassusProblem<Scalar>& problem) {
     problem_ = &problem;
     blocks_.clear();
@@ -189,7 +191,7 @@ class ImpulseSystem {
 
 // --- implementation ---
 
-/// Contacts in the pattern that a contact is coupled with, each once.
+/// The contacts in the pattern with which a contact is coupled, each once.
 template <RealScalar Scalar>
 template <typename Visit>
 void ActiveSystem<Scalar>::for_each_neighbour(const DelassusProblem<Scalar>& problem, Index contact,
@@ -245,11 +247,11 @@ void ActiveSystem<Scalar>::analyse(const DelassusProblem<Scalar>& problem) {
   for (Index n = 0; n < nodes_.size(); ++n) {
     unknown_start_[slot_of_[n]] = 3 * problem.first_part(nodes_[n]);
   }
-  // A register to spare: patterns of fewer contacts may need a little more than that of all.
+  // One additional register: patterns with fewer contacts may need slightly more than that of all.
   scratch_.resize(forest_.largest_front() + row_lanes);
 }
 
-/// Adds a block of rows `row` on of the row slot, columns `column` on of the column slot.
+/// Adds a block at row `row` of the row slot and column `column` of the column slot.
 template <RealScalar Scalar>
 void ActiveSystem<Scalar>::add(int row_slot, int column_slot, int row, int column,
                                const SquareMatrix<Scalar, 3>& block) noexcept {

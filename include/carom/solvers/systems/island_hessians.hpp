@@ -21,7 +21,7 @@ template <RealScalar Scalar>
                      [](const PackedIsland& island) { return island.direct; });
 }
 
-/// Finds, per edge of the islands to factor, where its block below the diagonal stands in a factor.
+/// Computes, for each edge of the islands to factor, the place of its block below the diagonal.
 template <RealScalar Scalar, typename Factor>
 void find_cross_blocks(const ContactGraph& graph, const PackedProblem<Scalar>& packed,
                        const Factor& factor, Sequence<Index>& blocks) {
@@ -38,9 +38,10 @@ void find_cross_blocks(const ContactGraph& graph, const PackedProblem<Scalar>& p
 /// H = I + Ĵᵀ G Ĵ of the islands that the graph marks as direct, and its factor. Islands are
 /// independent: different threads may work on different ones.
 ///
-/// clear() an island, or touch() the edges whose G changes and clear_touched(); fill(), factor(),
-/// then solve().
-/// @note  lay_out() allocates beyond the largest problem so far; all else is real-time safe.
+/// The order of calls: clear() an island, or touch() the edges whose G changes and clear_touched();
+/// then fill(), factor() and solve().
+/// @note  lay_out() allocates only for a problem larger than every problem before; all else is
+///        real-time safe.
 template <RealScalar Scalar>
 class DirectHessian {
  public:
@@ -71,33 +72,33 @@ class DirectHessian {
   /// Marks the columns that touched edges reach to be filled; the rest of the factor stays.
   void clear_touched(const PackedIsland& island) noexcept { cholesky_.spread_touch(island.range); }
 
-  /// Fills what is cleared with H + raise I.
-  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high. Where
-  ///             the first target has no data, low-low and high-low are left out.
-  /// @return  the largest entry filled on the diagonal of Ĵᵀ G Ĵ, or 1; infinite if one is NaN.
+  /// Fills the cleared columns with H + raise I.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high. If the
+  ///             first target has no data, low-low and high-low are omitted.
+  /// @return  the largest filled diagonal entry of Ĵᵀ G Ĵ, or 1; infinite if one is NaN.
   template <typename Add>
   [[nodiscard]] Scalar fill(const Packed& packed, const PackedIsland& island, const Add& add,
                             const Scalar& raise = Scalar(0)) noexcept {
     return fill_piece(
         packed, island, [](const auto&) {}, add, raise);
   }
-  /// The same for a piece of an island, side by side with others: columns of its bodies.
+  /// The same for a piece of an island, in parallel with other pieces: columns of its bodies.
   /// @param for_each_crossing  calls visit(edge) for the edges from bodies of earlier pieces to
   ///                           those of this one.
-  /// @param add  where the last target has no data, high-high is left out too.
+  /// @param add  if the last target has no data, high-high is omitted too.
   template <typename ForEachCrossing, typename Add>
   [[nodiscard]] Scalar fill_piece(const Packed& packed, const PackedIsland& piece,
                                   const ForEachCrossing& for_each_crossing, const Add& add,
                                   const Scalar& raise) noexcept;
 
-  /// Factors what was filled; false when a pivot is not positive: clear() the island then.
-  /// @param crew  shares the work on a large island, to the same bits.
+  /// Factors the filled matrix. Returns false if a pivot is not positive; then clear() the island.
+  /// @param crew  shares the work on a large island; the bits are equal.
   [[nodiscard]] bool factor(const PackedIsland& island, Crew* crew = nullptr) noexcept {
     if (crew == nullptr || !branches_.suit(island.range)) return cholesky_.factor(island.range);
     return cholesky_.factor(island.range, branches_, *crew);
   }
 
-  /// x ← H⁻¹ x on an island, in a packed vector; its other numbers stay.
+  /// x ← H⁻¹ x on an island, in a packed vector; its other numbers do not change.
   void solve(const Packed& packed, const PackedIsland& island, Scalar* x,
              Crew* crew = nullptr) noexcept {
     if (crew != nullptr && branches_.suit(island.range)) {
@@ -124,7 +125,8 @@ Scalar DirectHessian<Scalar>::fill_piece(const Packed& packed, const PackedIslan
   for (int slot = piece.range.first_slot; slot < piece.range.slot_end; ++slot) {
     if (cholesky_.touched(slot)) cholesky_.clear_columns(slot);
   }
-  // To a diagonal block edges add in the order of their low bodies: those before the piece first.
+  // Edges are added to a diagonal block in the order of their low bodies: those before the piece
+  // first.
   for_each_crossing([&](const PackedEdge& edge) {
     if (!cholesky_.touched(edge.high_slot)) return;
     const Columns<Scalar> none{}, targets[3] = {none, none, cholesky_.diagonal(edge.high_slot)};

@@ -48,7 +48,7 @@ class DirectDirections {
   }
 
  private:
-  /// Clears those columns of the factor that changed contacts reach, and no others.
+  /// Clears exactly the columns of the factor that changed contacts reach.
   void clear_changed(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
@@ -58,7 +58,7 @@ class DirectDirections {
     hessian_.clear_touched(island);
   }
 
-  /// Fills and factors what is cleared; where that fails, tries again with a raised diagonal.
+  /// Fills and factors the cleared columns. If that fails, tries again with a raised diagonal.
   [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
     const PackedIsland& island = state.island();
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
@@ -84,7 +84,7 @@ class DirectDirections {
 };
 
 /// Newton directions by conjugate gradients, for islands whose factor would be too large. Large
-/// ones have clusters of bodies, which a crew shares; the others have an incomplete factor.
+/// islands have clusters of bodies, which a crew shares; the others have an incomplete factor.
 /// @cite  dembo1982inexact for the accuracy of the directions.
 template <RealScalar Scalar>
 class IterativeDirections {
@@ -112,7 +112,7 @@ class IterativeDirections {
     }
   }
 
-  /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
+  /// d ≈ −H⁻¹∇ℓ on an island. Returns false if H cannot be factored.
   [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
     if (clustered_at_[island] >= 0) {
       return find_shared(newton, state, clustered_[clustered_at_[island]]);
@@ -235,7 +235,7 @@ class CoulombDirections {
   /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
-  /// d = −H⁻¹ F at the iterate last evaluated; false where H is singular or d is not finite.
+  /// d = −H⁻¹ F at the last evaluated iterate. Returns false if H is singular or d is not finite.
   /// @pre  the island is direct.
   [[nodiscard]] bool find_direction(const State& state, Memory& memory) noexcept {
     const PackedIsland& island = state.island();

@@ -10,16 +10,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Whether the blocks of a system are on several machines, each of which searches in step with the
-/// others. Such a system has counts(block), total(numbers), largest(number) and agreed(good),
-/// which mean what the functions below say; every machine calls them, and all get the same. All
-/// other systems have every block once, on the machine that calls.
+/// Whether the blocks of a system are on several machines, which search in step with each other.
+/// Such a system has counts(block), total(numbers), largest(number) and agreed(good), with the
+/// meaning of the functions below. All machines call them, and all get the same results. In all
+/// other systems each block exists once, on the calling machine.
 template <typename System>
 inline constexpr bool is_distributed = requires(const System& system) {
   system.counts(Index());
 };
 
-/// Whether this machine counts a block in totals: a block may be on two machines.
+/// Whether this machine includes a block in totals: a block may be on two machines.
 template <typename System>
 [[nodiscard]] bool counts_block(const System& system, Index block) noexcept {
   if constexpr (is_distributed<System>) {
