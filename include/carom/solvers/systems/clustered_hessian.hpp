@@ -33,9 +33,8 @@ class ClusteredFactor {
   [[nodiscard]] const ClusterPattern& pattern() const noexcept { return pattern_; }
 
   /// Writes the scaled blocks; false when H is not positive definite, or not finite.
-  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high, of
-  /// which
-  ///             those without data are left out.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high. Targets
+  ///             without data are left out.
   template <typename Real, typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Crew& crew, ScaledBlocks<Real>& blocks,
                             const Add& add) noexcept;
@@ -314,9 +313,8 @@ class ClusteredHessian {
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   /// Assembles H and its preconditioner.
-  /// @param add        add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high,
-  /// of
-  ///                   which those without data are left out.
+  /// @param add        add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
+  ///                   Targets without data are left out.
   /// @param curvature  largest of a part [-], which decides about the precision.
   /// @return  false when H is not positive definite, or not finite.
   template <typename Add>
