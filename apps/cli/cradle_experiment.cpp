@@ -20,9 +20,8 @@ namespace {
 
 constexpr std::size_t ball_count = 3;
 constexpr std::array<double, 3> restitutions{1, 0.7, 0};
-constexpr std::array<const char*, 3> restitution_styles{"s1", "s2",
-                                                        /// Style classes of the restitutions.
-                                                        "s3"};
+/// Style classes of the restitutions.
+constexpr std::array<const char*, 3> restitution_styles{"s1", "s2", "s3"};
 constexpr std::array<const char*, ball_count> ball_names{"A", "B", "C"};
 
 using Speeds = std::array<double, ball_count>;

@@ -57,8 +57,8 @@ class PartScales {
   Sequence<Scalar> velocities_, inverse_masses_;  ///< by places in parts
 };
 
-/// Velocities of bodies as numbers of their own beside impulses, island by island: w − w* of every
-/// body, which PairedStep moves by the steps of Newton's method. lay_out() for the rows of a
+/// Velocities of bodies as separate unknowns in addition to impulses, island by island: w − w* of
+/// each body, which PairedStep changes by Newton steps. lay_out() for the rows of a
 /// problem; for each island begin(), then push() after each step.
 template <RealScalar Scalar>
 class BodyPairs {
