@@ -70,7 +70,7 @@ check() {
   esac
   table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
 }
-check tidy scripts/check_tidy.sh
+check tidy scripts/check_tidy.sh --quick
 # scripts/test.sh runs all tests of the package, but does not install torch.
 check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \

@@ -78,16 +78,16 @@ CAROM_DEVICE void write_bounds(const Cone& cone,
 /// @tparam Scalar  type of the computation: that of the cone, or a wider one.
 template <typename Scalar, int Entries = 6, int Blocks = 3>
 struct SharedNormal {
+  Scalar weights[Entries];  ///< R / 2^(its largest exponent)
+  Scalar y[Entries];        ///< y / 2^exponent
+  Scalar friction[Blocks];  ///< μ_b
+  Scalar norm[Blocks];      ///< ‖y_b‖
+  Scalar resistance;        ///< Rₙ + Σ μ_b² R_b over sliding blocks
+  Scalar drive;             ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   ConeLayout<Blocks> layout;
-  Scalar weights[Entries];   ///< R / 2^(its largest exponent)
-  Scalar y[Entries];         ///< y / 2^exponent
-  Scalar friction[Blocks];   ///< μ_b
-  Scalar norm[Blocks];       ///< ‖y_b‖
-  bool slides[Blocks] = {};  ///< whether ‖y_b‖ > μ_b γₙ
-  Scalar resistance;         ///< Rₙ + Σ μ_b² R_b over sliding blocks
-  Scalar drive;              ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   int exponent;
   ConeRegion region = ConeRegion::stick;
+  bool slides[Blocks] = {};  ///< whether ‖y_b‖ > μ_b γₙ
 
   template <typename Given>
   CAROM_DEVICE SharedNormal(const ConeLayout<Blocks>& cone, const Given* bounds,

@@ -228,7 +228,7 @@ template <typename Law>
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const CompliantContact<Scalar>& contact) {
   const bool idle = detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3);
-  const Fault own =
+  Fault own =
       detail::contact_checks(item, contact)
           .positive(": relative slip", contact.relative_slip)
           .expect(!idle, ": relative slip", detail::unyielding_default, contact.relative_slip)

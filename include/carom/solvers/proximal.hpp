@@ -55,6 +55,7 @@ class ProximalSolver {
  public:
   using scalar_type = Scalar;
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): a problem without bodies has a time step of 1 s
   explicit ProximalSolver(const ProximalOptions<Scalar>& options = {}) noexcept
       : options_(options), solver_({.tolerance = Scalar(Tuning::first_tolerance)}) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));

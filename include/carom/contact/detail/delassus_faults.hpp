@@ -52,7 +52,7 @@ template <typename Problem>
   using Scalar = typename Problem::scalar_type;
   SquareMatrix<Scalar, 6> block = SquareMatrix<Scalar, 6>::Zero();
   const Index first = problem.first_part(contact);
-  for (int p = 0; p < problem.parts(contact); ++p) {
+  for (Index p = 0; p < problem.parts(contact); ++p) {
     for (const auto* n = problem.begin(first + p); n != problem.end(first + p); ++n) {
       const Index o = n->part - first;
       if (o < 0 || o >= problem.parts(contact)) continue;

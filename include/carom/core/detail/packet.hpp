@@ -39,6 +39,7 @@ class Packet {
     }
     return result;
   }
+  // NOLINTBEGIN(readability-identifier-naming): names of Eigen's arrays, in whose place it stands
   /// The same number in every entry.
   [[nodiscard]] static Packet Constant(const Scalar& number) noexcept {
     const Register all = Eigen::internal::pset1<Register>(number);
@@ -49,6 +50,7 @@ class Packet {
   }
   [[nodiscard]] static Packet Zero() noexcept { return Constant(Scalar(0)); }
   void setZero() noexcept { *this = Zero(); }
+  // NOLINTEND(readability-identifier-naming)
   void write_to(Scalar* to) const noexcept {
     CAROM_UNROLL
     for (int k = 0; k < count; ++k) Eigen::internal::pstoreu(to + k * width, registers_[k]);
@@ -135,6 +137,7 @@ class Packet {
     for (int k = 1; k < count; ++k) total = Eigen::internal::padd(total, registers_[k]);
     return Eigen::internal::predux(total);
   }
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that Eigen's arrays have for it
   [[nodiscard]] Scalar maxCoeff() const noexcept {
     Register largest = registers_[0];
     CAROM_UNROLL

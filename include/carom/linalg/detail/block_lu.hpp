@@ -166,7 +166,7 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
                                                              const Front& front) noexcept {
     return {half.values.data() + front.columns, front.stride};
   }
-  [[nodiscard]] bool factor_front(int number, const detail::RowShares& shares) noexcept;
+  [[nodiscard]] bool factor_front(int f, const detail::RowShares& shares) noexcept;
   template <int Width>
   [[nodiscard]] bool factor_panel(int number, Index first,
                                   const detail::RowShares& shares) noexcept;

@@ -141,7 +141,8 @@ class Sequence : private detail::ItemMemory {
   }
   void push_back(const T& item) {
     if (size_ < capacity_) return append(item);
-    const T given = item;  // the item may be one of those that move
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the item may be one that moves
+    const T given = item;
     reserve(size_ + 1);
     append(given);
   }

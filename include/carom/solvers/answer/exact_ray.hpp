@@ -493,7 +493,7 @@ class ExactRay {
     DelassusIslands<Scalar> islands;
     islands.find(dual);
     for (Index island = 0; island < islands.count(); ++island) {
-      const VectorX<Scalar> ray = find_in(islands, island, dual, units, guess);
+      VectorX<Scalar> ray = find_in(islands, island, dual, units, guess);
       if (ray.size() > 0) return ray;
     }
     return {};
@@ -512,7 +512,7 @@ class ExactRay {
       Terms terms = near_terms(islands, island, part, guess);
       if (terms.empty()) return {};
       polish_.improve(terms);
-      const VectorX<Scalar> ray = ray_in_cone(all_, law_, polish_.ray_of(terms));
+      VectorX<Scalar> ray = ray_in_cone(all_, law_, polish_.ray_of(terms));
       if (is_exact(ray)) return ray;
       // Once more in units in which all bodies with forces from the ray have equal forces.
       const VectorX<Scalar> pressed =

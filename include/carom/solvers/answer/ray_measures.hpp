@@ -311,8 +311,8 @@ class DemandRounding {
   }
 
   VectorX<Scalar> bias_, speed_, rounding_;
-  std::vector<signed char> kind_;   ///< 1: of a contact's point, in m/s
-  std::vector<signed char> moves_;  ///< 0: J_k = 0, the row moves nothing
+  std::vector<unsigned char> kind_;  ///< 1: of a contact's point, in m/s
+  std::vector<signed char> moves_;   ///< 0: J_k = 0, the row moves nothing
 };
 
 /// −q·r of a ray, or v̂·r if Jᵀr = 0, where the two are equal.

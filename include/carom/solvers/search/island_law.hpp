@@ -153,7 +153,9 @@ class IslandLaw {
     return run.is_solved();
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
-  /// Searches a pair of impulses and velocities from the best impulses.
+  /// The outcome of a search that has ended, with the best impulses as the iterate.
+  [[nodiscard]] Outcome find_outcome(Run& run, bool solved);
+  /// Searches for a pair of impulses and velocities from the best impulses.
   [[nodiscard]] bool pair(Run& run) {
     if constexpr (has_pairs<System>) {
       if (!run.may_go_on() || !is_finite(run.best)) return false;
@@ -337,7 +339,17 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     solved = pair(run);
   }
   if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
+  Outcome outcome = find_outcome(run, solved);
+  outcome.pace = pace.longest();
+  return outcome;
+}
+
+template <typename System>
+typename IslandLaw<System>::Outcome IslandLaw<System>::find_outcome(Run& run, bool solved) {
+  System& system = run.system;
+  const Index island = run.island;
   Outcome outcome;
+  outcome.systems = run.systems;
   outcome.paired = run.paired;
   if constexpr (has_pairs<System>) {
     if (run.paired) {
@@ -350,13 +362,11 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     outcome.error = iterate_.measure(system, island, yardstick_);
   }
   if constexpr (!has_scales<System>) outcome.sums = iterate_.sum(system, island, yardstick_);
-  outcome.systems = run.systems;
-  outcome.pace = pace.longest();
-  if (solved || outcome.error.residual <= tolerance) return outcome;
-  outcome.status = !is_finite(run.best)                    ? SolveStatus::not_finite
-                   : limits.is_over()                      ? SolveStatus::deadline
-                   : run.systems >= limits.iteration_limit ? SolveStatus::iteration_limit
-                                                           : SolveStatus::no_progress;
+  if (solved || outcome.error.residual <= run.tolerance) return outcome;
+  outcome.status = !is_finite(run.best)                        ? SolveStatus::not_finite
+                   : run.limits.is_over()                      ? SolveStatus::deadline
+                   : run.systems >= run.limits.iteration_limit ? SolveStatus::iteration_limit
+                                                               : SolveStatus::no_progress;
   return outcome;
 }
 
