@@ -92,9 +92,6 @@ class DiscreteLagrangian {
     });
   }
 
-  /// L_d of the last evaluation, without forces [J·s].
-  [[nodiscard]] const Scalar& value() const noexcept { return value_; }
-
   [[nodiscard]] const Quadrature<Scalar>& quadrature() const noexcept { return quadrature_; }
 
  private:
@@ -111,7 +108,6 @@ class DiscreteLagrangian {
   void clear_slopes() noexcept {
     left.setZero();
     right.setZero();
-    value_ = 0;
   }
 
   void place(const VectorX<Scalar>& q0, const VectorX<Scalar>& q1, const Scalar& alpha,
@@ -131,7 +127,6 @@ class DiscreteLagrangian {
 
   void add_slopes(const Scalar& alpha, const Scalar& weight, const Scalar& h) noexcept {
     const Scalar before = weight * h * (1 - alpha), after = weight * h * alpha;
-    value_ += weight * h * at_.value;
     for (Index i = 0; i < q_.size(); ++i) {
       Scalar push = at_.by_q(i);
       if constexpr (ForceEvaluator<System>::present) push += force_.value(i);
@@ -180,7 +175,6 @@ class DiscreteLagrangian {
   ForceEvaluator<System> force_;
   LagrangianDerivatives<Scalar> at_;
   VectorX<Scalar> q_, v_;
-  Scalar value_ = 0;
 };
 
 }  // namespace CAROM_ABI
