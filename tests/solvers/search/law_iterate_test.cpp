@@ -83,7 +83,7 @@ TEST_CASE("law_iterate: islands measured add up to the certificate of the dual f
         Scalar largest(0);
         for (Index i = 0; i < one.islands(); ++i) {
           const auto own = one.iterate.sum(one.system, i, yardstick);
-          sums.add(own);
+          sums += own;
           largest = (std::max)(largest, one.iterate.measure(one.system, i, yardstick).residual);
         }
         VectorX<Scalar> velocity;
