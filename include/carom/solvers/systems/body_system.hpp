@@ -176,7 +176,7 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
   for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) gross_[slot] = Scalar(0);
   for (Index e = own.first_edge; e < own.edge_end; ++e) {
     const PackedEdge& edge = rows.edges()[e].packed;
-    const int slots[2] = {edge.low_slot, edge.high_slot};
+    const int slot_of_side[2] = {edge.low_slot, edge.high_slot};
     for (Index k = edge.first_part; k < edge.part_end; ++k) {
       const PartRows<Scalar> part(edge, rows.jacobians(edge), k);
       const Scalar gamma[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
@@ -185,7 +185,7 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
         for (Index i = 0; i < part.lanes[s]; i += row_lanes) {
           squares += part.momentum(s, i, gamma).square();
         }
-        gross_[slots[s]] += sqrt(squares.sum());
+        gross_[slot_of_side[s]] += sqrt(squares.sum());
       }
     }
   }
