@@ -80,7 +80,7 @@ class BulletMemory {
 struct BulletPoint {
   btManifoldPoint* point;
   int manifold;
-  std::array<int, 2> slots;
+  std::array<int, 2> body_slots;
   SquareMatrix<double, 3> frame;        ///< rows t₁, t₂, n; n points from body B to body A
   std::array<Vector3<double>, 2> kept;  ///< tangents for which Bullet stores friction impulses
   std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and rotations about them for a wrench
@@ -286,7 +286,8 @@ class BulletContacts {
                            const BulletPoint& p, double gap) {
     const double weight = point_softness * p.inverse_mass;
     const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap), true};
-    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    const std::array<Index, 2> index = {bodies[p.body_slots[0]].index,
+                                        bodies[p.body_slots[1]].index};
     const CoordinateRows first = p.sides[0].topRows(3), second = p.sides[1].topRows(3);
     if (index[0] < 0) {
       moves.add_contact(index[1], second, law);
@@ -322,9 +323,9 @@ class BulletContacts {
     // Bullet passes objects that solvers may change as const objects.
     auto& a = const_cast<btCollisionObject&>(*manifold.getBody0());  // NOLINT
     auto& b = const_cast<btCollisionObject&>(*manifold.getBody1());  // NOLINT
-    const std::array<int, 2> slots = {bodies.slot_of(a, info), bodies.slot_of(b, info)};
-    if (bodies[slots[0]].refused || bodies[slots[1]].refused) return;
-    if (bodies[slots[0]].basis.cols() + bodies[slots[1]].basis.cols() == 0) return;
+    const std::array<int, 2> body_slots = {bodies.slot_of(a, info), bodies.slot_of(b, info)};
+    if (bodies[body_slots[0]].refused || bodies[body_slots[1]].refused) return;
+    if (bodies[body_slots[0]].basis.cols() + bodies[body_slots[1]].basis.cols() == 0) return;
     for (int k = 0; k < manifold.getNumContacts(); ++k) {
       btManifoldPoint& point = manifold.getContactPoint(k);
       if (point.getDistance() > manifold.getContactProcessingThreshold()) continue;
@@ -335,7 +336,7 @@ class BulletContacts {
       BulletPoint made{};
       made.point = &point;
       made.manifold = number;
-      made.slots = slots;
+      made.body_slots = body_slots;
       write_point_law(a, b, info, made);
       const std::array<btVector3, 2> arms = {
           point.getPositionWorldOnA() - a.getWorldTransform().getOrigin(),
@@ -367,9 +368,9 @@ class BulletContacts {
     double before = 0;
     SquareMatrix<double, 3> delassus = SquareMatrix<double, 3>::Zero();
     for (std::size_t s = 0; s < 2; ++s) {
-      const BulletBody& body = bodies[made.slots[s]];
+      const BulletBody& body = bodies[made.body_slots[s]];
       made.sides[s].resize(count, 0);
-      if (made.slots[s] == BulletBodies::world) continue;
+      if (made.body_slots[s] == BulletBodies::world) continue;
       const double sign = s == 0 ? 1 : -1;
       const Vector3<double> arm = from_bullet(arms[s]);
       MovementRows rows = MovementRows::Zero(count, 6);
@@ -378,7 +379,7 @@ class BulletContacts {
         rows.row(i) << axis.transpose(), arm.cross(axis).transpose();
         if (count == 6) rows.row(3 + i).tail<3>() = axis.transpose();
       }
-      made.sides[s] = bodies.coordinate_rows(made.slots[s], rows);
+      made.sides[s] = bodies.coordinate_rows(made.body_slots[s], rows);
       made.held.head(count) += rows * body.held;
       before += rows.row(2).dot(body.moves(body.velocity));
       for (Index k = 0; k < body.inertia.size(); ++k) {
@@ -449,7 +450,8 @@ class BulletContacts {
   }
   static void add(ContactProblem<double>& problem, const BulletBodies& bodies, BulletPoint& p,
                   const auto& law) {
-    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    const std::array<Index, 2> index = {bodies[p.body_slots[0]].index,
+                                        bodies[p.body_slots[1]].index};
     Index block = 0;
     if (index[0] < 0) {
       block = problem.add_contact(index[1], p.sides[1], law);

@@ -23,7 +23,7 @@ namespace detail {
 /// and no joint moves: y = held + basis z, where y are the coordinates of the bodies, one after
 /// another.
 struct ImpactCluster {
-  std::vector<int> slots;
+  std::vector<int> body_slots;
   MatrixX<double> basis;
   VectorX<double> held, velocity;
 };
@@ -42,7 +42,7 @@ class ImpactClusters {
     };
     for (const JointBlock& block : joints.blocks()) {
       const bool both = block.sides[0].cols() > 0 && block.sides[1].cols() > 0;
-      if (both) root[std::size_t(find(block.slots[1]))] = find(block.slots[0]);
+      if (both) root[std::size_t(find(block.body_slots[1]))] = find(block.body_slots[0]);
     }
     clusters_.clear();
     cluster_of_.assign(std::size_t(bodies.count()), -1);
@@ -60,7 +60,7 @@ class ImpactClusters {
       cluster_of_[std::size_t(slot)] = cluster;
       start_of_[std::size_t(slot)] = sizes[std::size_t(cluster)];
       sizes[std::size_t(cluster)] += bodies[slot].velocity.size();
-      clusters_[std::size_t(cluster)].slots.push_back(slot);
+      clusters_[std::size_t(cluster)].body_slots.push_back(slot);
     }
     for (ImpactCluster& cluster : clusters_) write_basis(bodies, joints, cluster);
   }
@@ -69,7 +69,7 @@ class ImpactClusters {
     for (const ImpactCluster& cluster : clusters_) {
       const VectorX<double> y = cluster.held + cluster.basis * cluster.velocity;
       Index start = 0;
-      for (const int slot : cluster.slots) {
+      for (const int slot : cluster.body_slots) {
         bodies[slot].velocity = y.segment(start, bodies[slot].velocity.size());
         start += bodies[slot].velocity.size();
       }
@@ -91,7 +91,7 @@ class ImpactClusters {
   void write_basis(const BulletBodies& bodies, const BulletJoints& joints,
                    ImpactCluster& cluster) const {
     std::vector<double> numbers, speeds;
-    for (const int slot : cluster.slots) {
+    for (const int slot : cluster.body_slots) {
       const BulletBody& body = bodies[slot];
       numbers.insert(numbers.end(), body.inertia.begin(), body.inertia.end());
       speeds.insert(speeds.end(), body.velocity.begin(), body.velocity.end());
@@ -123,10 +123,10 @@ class ImpactClusters {
         VectorX<double> column = VectorX<double>::Zero(root.size());
         bool here = false;
         for (std::size_t s = 0; s < 2; ++s) {
-          const std::size_t slot = std::size_t(block.slots[s]);
+          const std::size_t slot = std::size_t(block.body_slots[s]);
           if (block.sides[s].cols() == 0 || cluster_of_[slot] < 0) continue;
           if (&clusters_[std::size_t(cluster_of_[slot])] != &cluster) continue;
-          column.segment(start_of_[slot], bodies[block.slots[s]].velocity.size()) +=
+          column.segment(start_of_[slot], bodies[block.body_slots[s]].velocity.size()) +=
               block.sides[s].row(i).transpose();
           here = true;
         }
@@ -204,7 +204,7 @@ class BulletImpacts {
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (pairs_.empty() || points[i].manifold != points[i - 1].manifold) {
         pairs_.push_back(
-            {i, i, {clusters_.of(points[i].slots[0]), clusters_.of(points[i].slots[1])}});
+            {i, i, {clusters_.of(points[i].body_slots[0]), clusters_.of(points[i].body_slots[1])}});
       }
       pairs_.back().last = i + 1;
     }
@@ -218,7 +218,7 @@ class BulletImpacts {
       const ImpactCluster& cluster = clusters_[clusters[s]];
       const MatrixX<double> own =
           p.sides[s].topRows(3) *
-          cluster.basis.middleRows(clusters_.start_of(p.slots[s]), p.sides[s].cols());
+          cluster.basis.middleRows(clusters_.start_of(p.body_slots[s]), p.sides[s].cols());
       if (s == 1 && clusters[0] == clusters[1]) {
         rows[0] += own;
       } else {
@@ -231,7 +231,7 @@ class BulletImpacts {
   [[nodiscard]] Vector3<double> velocity_of(const BulletPoint& p) const {
     Vector3<double> u = p.held.head<3>();
     for (std::size_t s = 0; s < 2; ++s) {
-      const int slot = p.slots[s];
+      const int slot = p.body_slots[s];
       if (clusters_.of(slot) < 0) continue;
       const ImpactCluster& cluster = clusters_[clusters_.of(slot)];
       const Index start = clusters_.start_of(slot), size = p.sides[s].cols();

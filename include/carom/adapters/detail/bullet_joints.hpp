@@ -33,7 +33,7 @@ struct alignas(16) BulletRow {
 /// Rows of a joint, up to six of them: one block of the problem.
 struct JointBlock {
   btTypedConstraint* joint;
-  std::array<int, 2> slots;
+  std::array<int, 2> body_slots;
   int first_row, rows;
   double damping;  ///< removed share of the free velocity [-]: that of the joint, or Bullet's
   std::array<CoordinateRows, 2> sides;
@@ -88,7 +88,8 @@ class BulletJoints {
   /// Adds the rows of a block under any law. Bodies without coordinates are omitted.
   static Index add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
                               const JointBlock& block, const WeightedBlock<double>& law) {
-    const std::array<Index, 2> index = {bodies[block.slots[0]].index, bodies[block.slots[1]].index};
+    const std::array<Index, 2> index = {bodies[block.body_slots[0]].index,
+                                        bodies[block.body_slots[1]].index};
     if (index[0] < 0) return problem.add_constraint(index[1], block.sides[1], law);
     if (index[1] < 0) return problem.add_constraint(index[0], block.sides[0], law);
     return problem.add_constraint(index[0], block.sides[0], index[1], block.sides[1], law);
@@ -116,9 +117,11 @@ class BulletJoints {
       }
     }
     if (!joint.isEnabled()) return;
-    const std::array<int, 2> slots = {bodies.slot_of(joint.getRigidBodyA(), info),
-                                      bodies.slot_of(joint.getRigidBodyB(), info)};
-    if (bodies[slots[0]].refused || bodies[slots[1]].refused || slots[0] == slots[1]) return;
+    const std::array<int, 2> body_slots = {bodies.slot_of(joint.getRigidBodyA(), info),
+                                           bodies.slot_of(joint.getRigidBodyB(), info)};
+    if (bodies[body_slots[0]].refused || bodies[body_slots[1]].refused ||
+        body_slots[0] == body_slots[1])
+      return;
     btTypedConstraint::btConstraintInfo1 size = {0, 0};
     joint.getInfo1(&size);
     if (size.m_numConstraintRows <= 0) return;
@@ -132,11 +135,11 @@ class BulletJoints {
     }
     // Locked degrees of freedom can make a row that no impulse changes. Such a row constrains
     // nothing.
-    const auto still = [&](const BulletRow& row) { return !moves(row, slots, bodies); };
+    const auto still = [&](const BulletRow& row) { return !moves(row, body_slots, bodies); };
     rows_.erase(std::remove_if(rows_.begin() + first, rows_.end(), still), rows_.end());
     const int count = int(rows_.size()) - first;
     for (int i = 0; i < count; i += 6) {
-      append_block(joint, slots, first + i, std::min(6, count - i), bodies);
+      append_block(joint, body_slots, first + i, std::min(6, count - i), bodies);
       blocks_.back().damping = damping;
     }
   }
@@ -190,20 +193,20 @@ class BulletJoints {
     return part;
   }
   /// Whether an impulse along a row moves a body.
-  [[nodiscard]] static bool moves(const BulletRow& row, const std::array<int, 2>& slots,
+  [[nodiscard]] static bool moves(const BulletRow& row, const std::array<int, 2>& body_slots,
                                   const BulletBodies& bodies) {
     for (std::size_t s = 0; s < 2; ++s) {
-      if (slots[s] == BulletBodies::world) continue;
+      if (body_slots[s] == BulletBodies::world) continue;
       const MovementRows part = side_of(row, s);
-      if (!bodies.coordinate_rows(slots[s], part).isZero(0)) return true;
+      if (!bodies.coordinate_rows(body_slots[s], part).isZero(0)) return true;
     }
     return false;
   }
-  void append_block(btTypedConstraint& joint, const std::array<int, 2>& slots, int first, int count,
-                    const BulletBodies& bodies) {
+  void append_block(btTypedConstraint& joint, const std::array<int, 2>& body_slots, int first,
+                    int count, const BulletBodies& bodies) {
     JointBlock block;
     block.joint = &joint;
-    block.slots = slots;
+    block.body_slots = body_slots;
     block.first_row = first;
     block.rows = count;
     block.damping = 1;
@@ -214,10 +217,10 @@ class BulletJoints {
       for (int i = 0; i < count; ++i) {
         rows.row(i) = side_of(rows_[std::size_t(first) + std::size_t(i)], s);
       }
-      const BulletBody& body = bodies[slots[s]];
+      const BulletBody& body = bodies[body_slots[s]];
       block.sides[s].resize(count, 0);
-      if (slots[s] == BulletBodies::world) continue;
-      block.sides[s] = bodies.coordinate_rows(slots[s], rows);
+      if (body_slots[s] == BulletBodies::world) continue;
+      block.sides[s] = bodies.coordinate_rows(body_slots[s], rows);
       block.held.head(count) += rows * body.held;
       for (Index k = 0; k < body.inertia.size(); ++k) {
         block.weight.head(count) += block.sides[s].col(k).cwiseAbs2() / body.inertia(k);
@@ -229,7 +232,7 @@ class BulletJoints {
                                             const BulletBodies& bodies) {
     double sum = block.held(row);
     for (std::size_t s = 0; s < 2; ++s) {
-      const BulletBody& body = bodies[block.slots[s]];
+      const BulletBody& body = bodies[block.body_slots[s]];
       if (block.sides[s].cols() == 0) continue;
       sum += block.sides[s].row(row).dot(body.velocity + body.thrust);
     }
