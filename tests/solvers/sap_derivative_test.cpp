@@ -137,7 +137,8 @@ TEMPLATE_TEST_CASE("sap_derivative: the two products are each other's transposes
                    float, double) {
   using Scalar = TestType;
   for (const double limit : {1e12, 0.0}) {  // a factor, conjugate gradients
-    WorstCase identity(limit > 0 ? "<u, J w> = <J'u, w>, factor" : "<u, J w> = <J'u, w>, CG");
+    WorstCase identity(limit > 0 ? "<(u, q), J w> = <J'(u, q), w>, factor"
+                                 : "<(u, q), J w> = <J'(u, q), w>, CG");
     for_each_problem(40, [&](VectorSource<double>& source, const RawProblem& raw) {
       const auto problem = build<Scalar>(raw);
       SapSolver<Scalar> solver;
@@ -147,13 +148,17 @@ TEMPLATE_TEST_CASE("sap_derivative: the two products are each other's transposes
       REQUIRE(derivative.linearize(problem, velocity).usable());
       const auto w = draw_change(source, problem);
       const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).template cast<Scalar>();
-      VectorX<Scalar> moved;
+      const VectorX<Scalar> q =
+          draw_matrix(source, problem.impulse_count(), 1).template cast<Scalar>();
+      VectorX<Scalar> moved, alone, pressed;
       ProblemDifferential<Scalar> gradient;
       gradient.set_zero(problem);
-      CHECK(derivative.push_forward(problem, w, moved).status != SolveStatus::not_finite);
-      CHECK(derivative.pull_back(problem, u, gradient).status != SolveStatus::not_finite);
-      const Scalar left = u.dot(moved), right = gradient.dot(w);
-      const Scalar size = u.norm() * moved.norm() +
+      CHECK(derivative.push_forward(problem, w, moved, pressed).status != SolveStatus::not_finite);
+      CHECK(derivative.push_forward(problem, w, alone).status != SolveStatus::not_finite);
+      CHECK(alone == moved);
+      CHECK(derivative.pull_back(problem, u, q, gradient).status != SolveStatus::not_finite);
+      const Scalar left = u.dot(moved) + q.dot(pressed), right = gradient.dot(w);
+      const Scalar size = u.norm() * moved.norm() + q.norm() * pressed.norm() +
                           gradient.free_velocity.norm() * w.free_velocity.norm() +
                           gradient.friction.norm() * w.friction.norm() +
                           gradient.regularization.cwiseProduct(w.regularization).norm() +
