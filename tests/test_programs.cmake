@@ -23,9 +23,8 @@ target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJ
 target_link_libraries(carom_test_support INTERFACE
   carom::carom carom_warnings Catch2::Catch2WithMain Threads::Threads)
 # The solvers are compiled as the build type says. What the tests themselves instantiate runs in
-# seconds either way and compiles a quarter faster so.
-# A program that counts allocations is not optimised at all (the property CAROM_COUNTS_ALLOCATIONS),
-# as compilers may leave some out.
+# seconds either way and compiles a quarter faster so. A program that counts allocations is not
+# optimised at all (the property CAROM_COUNTS_ALLOCATIONS), as compilers may leave some out.
 set(counts $<BOOL:$<TARGET_PROPERTY:CAROM_COUNTS_ALLOCATIONS>>)
 target_compile_options(carom_test_support INTERFACE $<$<CONFIG:Release>:$<IF:${counts},-O0,-O1>>)
 
