@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh: the tests of public headers and of linear algebra under
 # the address and undefined-behaviour sanitizers; by the other compiler, g++ (or $CXX), the optimised
-# build with the adapters and the build without exceptions; the Python tests with
-# torch; the bits of the reproducible mode by two compilers. All of them run, even if one fails;
+# build with the adapters and the build without exceptions; clang-tidy without its analyzer; the Python
+# tests with torch; the bits of the reproducible mode by two compilers. All of them run, even if one fails;
 # the table at the end and the exit status say which passed. What takes longer is in scripts/nightly.sh:
-# pieces and scenes under the sanitizers, long sweeps, kernels for graphics processors.
+# pieces and scenes under the sanitizers, long sweeps, clang-tidy's analyzer, kernels for graphics processors.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -70,6 +70,7 @@ check() {
   esac
   table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
 }
+check tidy scripts/check_tidy.sh --quick
 # scripts/test.sh runs all tests of the package, but does not install torch.
 check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \

@@ -19,7 +19,7 @@ constexpr double degree = std::numbers::pi / 180;
 constexpr double heavy_cue_mass = 4;  ///< Mass of the heavy cue ball, relative to the others.
 
 /// Distance of the outcomes of the break shot, by enumeration.
-double indeterminacy(double theta, double cue_mass) {
+double indeterminacy_of_break(double theta, double cue_mass) {
   const examples::ImpactScene scene = examples::billiards(theta, cue_mass);
   const VectorX<double> momentum = scene.momentum(VectorX<double>::Unit(6, 0));
   return enumerate_outcomes(scene.problem, scene.mass, momentum).indeterminacy;
@@ -52,8 +52,8 @@ Panel make_angle_panel() {
     weighted.push_back({d, expected_heavy(d * degree)});
   }
   for (int d = 60; d <= 180; d += 5) {
-    equal_dots.push_back({double(d), indeterminacy(d * degree, 1)});
-    weighted_dots.push_back({double(d), indeterminacy(d * degree, heavy_cue_mass)});
+    equal_dots.push_back({double(d), indeterminacy_of_break(d * degree, 1)});
+    weighted_dots.push_back({double(d), indeterminacy_of_break(d * degree, heavy_cue_mass)});
   }
   plot.curve(equal, "s1");
   plot.curve(weighted, "s3 dashed");
@@ -109,7 +109,7 @@ double largest_error(const Expected& expected, double cue_mass) {
   double largest = 0;
   for (int quarter = 240; quarter <= 720; ++quarter) {
     const double theta = 0.25 * quarter * degree, closed = expected(theta);
-    const double error = std::abs(indeterminacy(theta, cue_mass) - closed);
+    const double error = std::abs(indeterminacy_of_break(theta, cue_mass) - closed);
     largest = std::max(largest, error / std::max(closed, 0.1));
   }
   return largest;
@@ -141,7 +141,7 @@ Experiment run_billiards_experiment() {
                 {"the kink, cos θ = (1 − √5)/2", bend, (std::sqrt(5.0) - 1) / 2}};
   for (const auto& p : points) {
     experiment.comparisons.push_back({std::string("ξ of the break shot at ") + p.name, "",
-                                      p.expected, indeterminacy(p.theta, 1), 1e-14});
+                                      p.expected, indeterminacy_of_break(p.theta, 1), 1e-14});
   }
   experiment.comparisons.push_back({"Largest error of ξ, 60° to 180°, equal balls", "", 0,
                                     largest_error(expected_equal, 1), 1e-14});

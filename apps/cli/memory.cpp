@@ -40,7 +40,8 @@ constexpr double unknown = std::numeric_limits<double>::infinity();
   const std::string used = std::isfinite(newer) ? "memory.current" : "memory/memory.usage_in_bytes";
   const double limit = std::isfinite(newer) ? newer : older;
   const double taken = read_after(folder + used, "");
-  return std::isfinite(limit) && std::isfinite(taken) ? std::max(0.0, limit - taken) : unknown;
+  if (!std::isfinite(limit) || !std::isfinite(taken)) return unknown;
+  return std::max(0.0, limit - taken);
 }
 
 }  // namespace

@@ -76,11 +76,11 @@ template <RealScalar Scalar>
 /// The fault of the contact's data; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const HuntCrossleyContact<Scalar>& contact) {
-  const Fault own = detail::Checks(item)
-                        .positive(": stiffness", contact.stiffness)
-                        .nonnegative(": dissipation", contact.dissipation)
-                        .finite(": normal velocity", contact.normal_velocity)
-                        .fault();
+  Fault own = detail::Checks(item)
+                  .positive(": stiffness", contact.stiffness)
+                  .nonnegative(": dissipation", contact.dissipation)
+                  .finite(": normal velocity", contact.normal_velocity)
+                  .fault();
   if (!own.empty()) return own;
   return law_fault(item, CompliantContact<Scalar>{.gap = contact.gap,
                                                   .stiffness = contact.stiffness,

@@ -101,12 +101,12 @@ template <RealScalar Scalar>
   if (Fault contact = law_fault(item, law.contact); !contact.empty()) return contact;
   if (law.shape == ImpulseShape::intervals) return item + ": shape: expected a cone, got intervals";
   if (law.shape == ImpulseShape::planar) return item + ": shape: expected one in space, got planar";
-  const Fault own = detail::Checks(item)
-                        .nonnegative(": rolling friction", law.rolling_friction)
-                        .nonnegative(": torsional friction", law.torsional_friction)
-                        .nonnegative(": second friction", law.second_friction.value_or(Scalar(0)))
-                        .nonnegative(": bond", law.bond)
-                        .fault();
+  Fault own = detail::Checks(item)
+                  .nonnegative(": rolling friction", law.rolling_friction)
+                  .nonnegative(": torsional friction", law.torsional_friction)
+                  .nonnegative(": second friction", law.second_friction.value_or(Scalar(0)))
+                  .nonnegative(": bond", law.bond)
+                  .fault();
   if (!own.empty()) return own;
   return detail::unused_friction_fault(item, law);
 }

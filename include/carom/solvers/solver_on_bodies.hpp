@@ -12,6 +12,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+// NOLINTBEGIN(bugprone-exception-escape): W takes the numbers of a problem that was built
+
 /// Solves a ContactProblem by a solver in impulses, such as GaussSeidel: it writes W, q and the
 /// sets of the problem, solves, and measures the error of the answer relative to the scales of its
 /// bodies, as ContactSolver does.
@@ -102,6 +104,7 @@ class SolverOnBodies {
   detail::JudgedRounds<Scalar> rounds_;
   Growing<VectorX<Scalar>> impulse_;
 };
+// NOLINTEND(bugprone-exception-escape)
 
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -247,6 +247,16 @@ template <RealScalar Scalar>
   return pressing;
 }
 
+/// Gives a contact that overlaps what presses it together; any other law stays as it is.
+template <RealScalar Scalar, typename Law>
+void read_pressing(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides, Law& law) {
+  if constexpr (PressedLaw<Law>) {
+    if (law.gap < Scalar(0)) law.pressing = find_pressing(all, sides);
+  } else if constexpr (requires { law.contact.pressing; }) {
+    read_pressing(all, sides, law.contact);
+  }
+}
+
 /// Computes the numbers of a law from the sides of its block. A friction contact uses
 /// w = ‖W_ii‖_F/3, any other block the diagonal of W_ii.
 /// @return  the fault of the law, of J or of the computed numbers; empty if there is none.
@@ -267,9 +277,7 @@ template <RealScalar Scalar, typename Law>
         found.approach = find_approach(all, sides, law.surface_velocity);
       }
     }
-    if constexpr (PressedLaw<Law>) {
-      if (law.gap < Scalar(0)) found.pressing = find_pressing(all, sides);
-    }
+    read_pressing(all, sides, found);
     numbers = make_weighted(found, time_step, contact_inverse_mass(sides));
   } else {
     const RowNumbers<Scalar> diagonal = own_inverse_masses(sides);
@@ -278,9 +286,7 @@ template <RealScalar Scalar, typename Law>
     }
     if (Fault given = law_fault(item, law); !given.empty()) return given;
     Law found = law;
-    if constexpr (requires { law.contact.pressing; }) {
-      if (law.contact.gap < Scalar(0)) found.contact.pressing = find_pressing(all, sides);
-    }
+    read_pressing(all, sides, found);
     numbers = make_weighted(found, time_step, diagonal);
     if (numbers.set.rows != sides.rows) {
       return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), sides.rows);
