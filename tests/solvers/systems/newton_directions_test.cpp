@@ -102,8 +102,9 @@ namespace coulomb_directions_test {
 
 using carom::ContactGraph, carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::MatrixX;
 using carom::RowNumbers, carom::VectorX, carom::detail::CoulombDirections;
-using carom::detail::General3, carom::detail::IslandState, carom::detail::PackedProblem;
-using carom::detail::SolverMemory, carom::testing::build, carom::testing::draw_constrained;
+using carom::detail::General3, carom::detail::IslandNewton, carom::detail::IslandState;
+using carom::detail::PackedProblem, carom::detail::SolverMemory, carom::testing::build,
+    carom::testing::draw_constrained;
 using carom::testing::draw_problem, carom::testing::rounding, carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
@@ -151,7 +152,12 @@ TEMPLATE_TEST_CASE(
     rows.template head<3>() = given;
     const auto slope = coulomb_slope(carom::friction_impulses(mu), rows);
     General3<Scalar> g{};
-    const bool any = carom::detail::write_coulomb_curvature(mu, tangent, normal, y, g);
+    const Scalar length = given.template head<2>().norm();
+    const carom::Vector<Scalar, 2> t =
+        length > Scalar(0) ? carom::Vector<Scalar, 2>(given.template head<2>() / length)
+                           : carom::Vector<Scalar, 2>::Zero();
+    const bool any =
+        carom::detail::write_coulomb_curvature(mu, tangent, normal, y, {t.x(), t.y()}, g);
     CHECK(any == (y[2] > Scalar(0)));
     const Scalar found[3][3] = {{g.xx, g.xy, g.xz}, {g.yx, g.yy, g.yz}, {g.zx, g.zy, g.zz}};
     for (int r = 0; r < 3; ++r) {
@@ -162,7 +168,21 @@ TEMPLATE_TEST_CASE(
                   sample);
       }
     }
-    if (any && g.xz != Scalar(0)) ++slides;
+    if (any && g.xz != Scalar(0)) {
+      ++slides;
+      // With another direction z the turn of friction is (μ yₙ/(r Rₜ)) (I − z tᵀ).
+      const carom::Vector<Scalar, 2> z = source.template vector<2>(0).cwiseMax(-0.7).cwiseMin(0.7);
+      General3<Scalar> turned{};
+      REQUIRE(
+          carom::detail::write_coulomb_curvature(mu, tangent, normal, y, {z.x(), z.y()}, turned));
+      const Scalar across = mu * y[2] / (length * tangent);
+      const carom::Vector<Scalar, 2> moved = across * (t - z);
+      const Scalar off[4] = {
+          turned.xx - g.xx - moved.x() * t.x(), turned.xy - g.xy - moved.x() * t.y(),
+          turned.yx - g.yx - moved.y() * t.x(), turned.yy - g.yy - moved.y() * t.y()};
+      for (const Scalar& x : off) CHECK(std::abs(x) <= rounding(8, across));
+      CHECK((turned.xz == g.xz && turned.yz == g.yz && turned.zz == g.zz));
+    }
     const General3<Scalar> back = g.transpose().transpose();
     CHECK((back.xy == g.xy && back.zx == g.zx && g.transpose().zy == g.yz));
   }
@@ -208,7 +228,10 @@ TEST_CASE(
     for (const auto& island : packed.islands()) {
       IslandState<double> state(packed, memory, island, FrictionLaw::coulomb);
       state.evaluate();
-      REQUIRE(directions.find_direction(state, memory));
+      const IslandNewton<double> newton(state, memory,
+                                        carom::detail::NewtonLimits<double>{1e-8, 100, 1e-6});
+      newton.write_directions(false);
+      REQUIRE(directions.find_direction(newton, state, memory));
     }
     for (Index b = 0; b < problem.body_count(); ++b) {
       if (graph.slot_of(b) < 0) continue;

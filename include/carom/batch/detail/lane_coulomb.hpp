@@ -12,6 +12,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Constants of LaneCoulomb beside those of CoulombNewton. Its Newton steps have the true
+/// curvature, which leaves the directions of friction free far from a solution.
+struct LaneCoulombTuning : CoulombNewtonTuning {
+  /// Newton's method is tried if the residual, relative to its scale, is below this.
+  static constexpr double first_reach = 0.1;
+  /// As in CoulombNewton.
+  static constexpr int halvings = 5, patience = 3;
+  static constexpr double descent = 0.25, little = 0.7;
+};
+
 /// The progress of the lanes of LaneCoulomb. It consists of numbers only, so that a lane can be
 /// stored and continued later.
 /// @tparam ConvexProgress  that of the active convex problem.
@@ -28,7 +38,7 @@ struct LaneCoulombCourse {
   /// No step has been accepted in these lanes yet.
   CAROM_DEVICE void restart(const typename Number::Mask& lanes) noexcept {
     using Scalar = typename Number::scalar_type;
-    using Tuning = CoulombNewtonTuning;
+    using Tuning = LaneCoulombTuning;
     const auto set = [&](Number& entry, double x) {
       entry = select(lanes, Number(Scalar(x)), entry);
     };
@@ -62,7 +72,7 @@ class LaneCoulomb {
   using Cells = typename State::Cells;
   using Names = LaneLayout;
   using Limits = typename ConvexNewton::Limits;
-  using Tuning = CoulombNewtonTuning;
+  using Tuning = LaneCoulombTuning;
 
   CAROM_DEVICE LaneCoulomb(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits), convex_(state, limits) {}

@@ -391,6 +391,29 @@ struct RayTerm {
   Scalar amount;
 };
 
+/// The shortest x for which A x is nearest to b, by conjugate gradients on AᵀA x = Aᵀb from zero:
+/// they end after as many steps as the rank of A, and stay in the range of Aᵀ. Rounding leaves
+/// some share of b, which the next step of a refinement removes.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> shortest_solution(const MatrixX<Scalar>& a, VectorX<Scalar> left) {
+  VectorX<Scalar> slope = a.transpose() * left, direction = slope;
+  VectorX<Scalar> x = VectorX<Scalar>::Zero(a.cols());
+  Scalar squared = slope.squaredNorm();
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar enough = rounding * rounding * squared;
+  for (Index k = 0; k < a.rows() + a.cols() && squared > enough; ++k) {
+    const VectorX<Scalar> moved = a * direction;
+    const Scalar step = squared / moved.squaredNorm();
+    x += step * direction;
+    left -= step * moved;
+    slope = a.transpose() * left;
+    const Scalar before = squared;
+    squared = slope.squaredNorm();
+    direction = slope + (squared / before) * direction;
+  }
+  return x;
+}
+
 /// Changes the amounts of the terms of a ray until Jᵀr is zero to rounding, body by body. The
 /// change is the least one relative to the amounts. It is computed by Newton steps whose residual
 /// is summed again, which has the digits that a Gram matrix loses.
@@ -458,7 +481,7 @@ class RayPolish {
         }
       });
     }
-    const VectorX<Scalar> change = slopes.completeOrthogonalDecomposition().solve(left);
+    const VectorX<Scalar> change = shortest_solution(slopes, left);
     if (!change.allFinite()) return false;
     // A term that a step nearly removes has no other term for cancellation.
     const Scalar least = sqrt(std::numeric_limits<Scalar>::epsilon());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "carom/solvers/search/island_newton.hpp"
@@ -14,11 +16,12 @@ namespace detail {
 
 /// Coulomb's law on the islands of a packed problem: F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0.
 ///
-/// The steps: (1) Far from a solution, solve a sequence of convex problems, each with v̂ₙ reduced
-/// by De Saxcé's term μ ‖uₜ‖ of the one before. (2) Near a solution, compute Newton steps on the
-/// law. F is not the gradient of a cost, so a step is halved until ‖F‖ decreases. (3) If ‖F‖
-/// stalls, continue with the sequence of convex problems. The iteration ends if ‖F‖ ≤ T s, as in
-/// SapSolver, or after lift_limit problems.
+/// The steps: (1) Newton steps on the law, with the directions of friction as separate unknowns, as
+/// in write_dual_curvature(). F is not the gradient of a cost, so a step is halved until ‖F‖ is
+/// less than the largest of the last few. (2) If ‖F‖ stalls, and for islands without a factor,
+/// solve a sequence of convex problems, each with v̂ₙ reduced by De Saxcé's term μ ‖uₜ‖ of the one
+/// before, and try step 1 from time to time. The iteration ends if ‖F‖ ≤ T s, as in SapSolver, or
+/// after lift_limit problems.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <RealScalar Scalar>
 class CoulombNewton {
@@ -57,7 +60,7 @@ class CoulombNewton {
   /// one.
   [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge,
                              int& iterations) noexcept;
-  void take_step(State& state) noexcept;
+  void take_step(State& state, const Scalar& before) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
   [[nodiscard]] static Scalar lift_of(const Packed& packed, const State& state,
                                       const PackedBlock<Scalar>& other) noexcept;
@@ -69,11 +72,11 @@ class CoulombNewton {
 
 // --- implementation ---
 
-/// Accepts the first share of the direction for which ‖F‖ decreases sufficiently, or, if there is
-/// none, the share with the least ‖F‖.
+/// Accepts the first share of the direction for which ‖F‖ is sufficiently less than before, or, if
+/// there is none, the share with the least ‖F‖.
+/// @param before  the largest ‖F‖ of the last iterates.
 template <RealScalar Scalar>
-void CoulombNewton<Scalar>::take_step(State& state) noexcept {
-  const Scalar before = state.residual;
+void CoulombNewton<Scalar>::take_step(State& state, const Scalar& before) noexcept {
   state.copy(Memory::whitened, Memory::spare1);
   const auto go = [&](const Scalar& step) {
     write_sum(state.start_of(Memory::spare1), step, state.start_of(Memory::direction),
@@ -96,11 +99,18 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
                                     int& iterations) noexcept {
   const int limit = judge.limits().iteration_limit;
   state.copy(Memory::whitened, Memory::best);
+  judge.write_directions(false);
   Scalar least = state.residual;
+  std::array<Scalar, Tuning::memory> past;
+  past.fill(Scalar(0));
+  int step = 0;
   for (int stalls = 0; stalls < Tuning::patience && iterations < limit && !judge.meets_target();) {
     if (judge.limits().caller.is_over()) break;
-    if (!directions_.find_direction(state, memory)) break;
-    take_step(state);
+    if (!directions_.find_direction(judge, state, memory)) break;
+    judge.write_steps();
+    judge.write_directions(true);
+    past[std::size_t(step++ % Tuning::memory)] = state.residual;
+    take_step(state, *std::max_element(past.begin(), past.end()));
     ++iterations;
     stalls = state.residual < Scalar(Tuning::little) * least ? 0 : stalls + 1;
     if (!(state.residual < least)) continue;
@@ -171,8 +181,8 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   std::fill_n(lift_.data() + first, count, Scalar(0));
   std::copy_n(whitened, island.vector_size, best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
-  auto reach = Scalar(Tuning::first_reach), tolerance = Scalar(Tuning::first_tolerance);
-  auto share = Scalar(Tuning::first_share);
+  Scalar reach = std::numeric_limits<Scalar>::infinity();
+  auto tolerance = Scalar(Tuning::first_tolerance), share = Scalar(Tuning::first_share);
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
     least = state.residual;

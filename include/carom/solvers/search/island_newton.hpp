@@ -163,13 +163,28 @@ class IslandNewton {
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       auto g = other.curvature(state_.rows_of(other, Memory::trial));
-      for (int part = 0; part < other.direction_count(); ++part) {
-        add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
-                                g);
-      }
+      turn_directions(other, g);
       add_other_curvature(edge, block, other, g, targets);
     }
   }
+
+  /// Replaces the directions of friction in the curvature of a block by the predicted ones.
+  void turn_directions(const PackedBlock<Scalar>& other,
+                       SquareMatrix<Scalar, 6>& g) const noexcept {
+    for (int part = 0; part < other.direction_count(); ++part) {
+      add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
+                              g);
+    }
+  }
+  /// The predicted direction of friction of a part.
+  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
+    return {memory_.predicted_direction(0)[k], memory_.predicted_direction(1)[k]};
+  }
+  /// Sets the predicted direction of all rows with a friction bound to that at the iterate, or to
+  /// that after a full step.
+  void write_directions(bool stepped) const noexcept;
+  /// Computes the change of trial impulses along the direction.
+  void write_steps() const noexcept;
 
   /// Marks the curvature last assembled as unknown.
   void forget_regions() const noexcept {
@@ -202,9 +217,6 @@ class IslandNewton {
             packed.parameter(Packed::normal)[k],   memory_.contact(Memory::trial, 0)[k],
             memory_.contact(Memory::trial, 1)[k],  memory_.contact(Memory::trial, 2)[k]};
   }
-  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
-    return {memory_.predicted_direction(0)[k], memory_.predicted_direction(1)[k]};
-  }
   [[nodiscard]] FrictionRows<Scalar> rows_of(Index k) const noexcept {
     const Scalar limit =
         state_.packed().parameter(Packed::friction)[k] * memory_.contact(Memory::impulse, 2)[k];
@@ -215,12 +227,6 @@ class IslandNewton {
     return friction_rows(other, part, state_.rows_of(other, Memory::trial),
                          state_.rows_of(other, Memory::impulse));
   }
-  /// Sets the predicted direction of all rows with a friction bound to that at the iterate, or to
-  /// that after a full step.
-  void write_directions(bool stepped) const noexcept;
-  /// Computes the change of trial impulses along the direction.
-  void write_steps() const noexcept;
-
   State& state_;
   Memory& memory_;
   NewtonLimits<Scalar> limits_;

@@ -186,9 +186,14 @@ template <RealScalar Scalar>
 SolveStatus IslandSolver<Scalar>::solve_coulomb(Index island, State& state, const Limits& limits,
                                                 int& iterations) noexcept {
   const Newton judge(state, memory_, limits);
+  State convex(packed_, memory_, state.island());
+  convex.share_as(state);
+  if (state.residual > Scalar(CoulombNewtonTuning::good_guess) * state.scale()) {
+    convex.evaluate();
+    start_from_best(convex);
+    state.evaluate();
+  }
   return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
-    State convex(packed_, memory_, state.island());
-    convex.share_as(state);
     convex.evaluate();
     Limits loose = limits;
     loose.tolerance = tolerance;

@@ -92,21 +92,27 @@ struct IterativeDirectionsTuning {
 
 /// Constants of CoulombNewton.
 struct CoulombNewtonTuning {
+  /// A guess whose residual, relative to its scale, is below this is the start. Otherwise the start
+  /// is the best of the guess, rest and the free velocity by the cost of the convex law.
+  static constexpr double good_guess = 0.1;
   /// Largest count of convex problems of a sequence, each with the De Saxcé term of the one before.
   static constexpr int lift_limit = 200;
-  /// Newton's method on the law is tried after each such count of De Saxcé terms, for any iterate.
+  /// Newton's method on the law is the first, and is tried again after each such count of De Saxcé
+  /// terms, for any iterate.
   static constexpr int trial_period = 10;
-  /// It is also tried if the residual, relative to its scale, is below `first_reach`, and after a
-  /// failed trial below `reach_share` of the residual of that trial.
-  static constexpr double first_reach = 0.1, reach_share = 0.5;
+  /// It is also tried if the residual, relative to its scale, is below `reach_share` of that of the
+  /// last trial.
+  static constexpr double reach_share = 0.5;
   /// Largest count of halvings of a Newton step.
-  static constexpr int halvings = 5;
-  /// A step of length α is accepted if ‖F‖ decreases at least by the share α times this.
-  static constexpr double descent = 0.25;
-  /// Newton's method ends after this count of consecutive steps that leave more than `little` of
-  /// ‖F‖.
-  static constexpr int patience = 3;
-  static constexpr double little = 0.7;
+  static constexpr int halvings = 4;
+  /// A step of length α is accepted if ‖F‖ is at most the largest of the last `memory` iterates
+  /// less the share α times `descent`. With a memory of one, heaps need up to twice as many steps.
+  static constexpr int memory = 3;
+  static constexpr double descent = 0.1;
+  /// Newton's method ends after this count of consecutive steps without an iterate whose ‖F‖ is
+  /// below `little` of the least.
+  static constexpr int patience = 10;
+  static constexpr double little = 0.9;
   /// Relative residual of a convex problem: `first_tolerance` at first, then the residual of the
   /// law divided by `tolerance_divisor`, and at least the tolerance of the solve divided by it.
   static constexpr double first_tolerance = 0.05;

@@ -192,11 +192,13 @@ bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state
 }
 
 /// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction is
-/// proportional to the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖.
+/// proportional to the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖. As in write_dual_curvature() the direction
+/// of friction is a separate unknown ẑ: the turn of t is (μ γₙ/(r Rₜ)) (I − ẑ tᵀ).
 /// @return  false where G = 0.
 template <typename Scalar>
 [[nodiscard]] bool write_coulomb_curvature(const Scalar& mu, const Scalar& tangent,
                                            const Scalar& normal, const Scalar (&y)[3],
+                                           const Tangent2<Scalar>& z,
                                            General3<Scalar>& g) noexcept {
   using std::sqrt;
   if (!(y[2] > Scalar(0))) return false;
@@ -209,9 +211,10 @@ template <typename Scalar>
   }
   if (!(r > Scalar(0))) return true;
   const Scalar tx = y[0] / r, ty = y[1] / r, across = most / (r * tangent);
-  g.xx = across * ty * ty;
-  g.yy = across * tx * tx;
-  g.xy = g.yx = -across * tx * ty;
+  g.xx = across * (Scalar(1) - z.x * tx);
+  g.yy = across * (Scalar(1) - z.y * ty);
+  g.xy = -across * z.x * ty;
+  g.yx = -across * z.y * tx;
   g.xz = mu * tx / normal;
   g.yz = mu * ty / normal;
   return true;
@@ -236,13 +239,15 @@ class CoulombDirections {
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
   /// d = −H⁻¹ F at the last evaluated iterate. Returns false if H is singular or d is not finite.
+  /// @param newton  of the state; it stores the directions of friction.
   /// @pre  the island is direct.
-  [[nodiscard]] bool find_direction(const State& state, Memory& memory) noexcept {
+  [[nodiscard]] bool find_direction(const IslandNewton<Scalar>& newton, const State& state,
+                                    Memory& memory) noexcept {
     const PackedIsland& island = state.island();
     const Packed& packed = state.packed();
     lu_.clear(island.range);
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      for (const bool transposed : {false, true}) add_edge(state, memory, e, transposed);
+      for (const bool transposed : {false, true}) add_edge(newton, state, memory, e, transposed);
     }
     for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
       add_identity(lu_.lower(lu_.place(slot, slot), slot), packed.size(slot));
@@ -256,7 +261,8 @@ class CoulombDirections {
 
  private:
   /// Adds Ĵᵀ G Ĵ of an edge to one half of the factor, or its transpose to the other.
-  void add_edge(const State& state, Memory& memory, Index e, bool transposed) noexcept {
+  void add_edge(const IslandNewton<Scalar>& newton, const State& state, Memory& memory, Index e,
+                bool transposed) noexcept {
     const Packed& packed = state.packed();
     const PackedEdge& edge = packed.edge(e);
     const auto target = [&](int column, int row) {
@@ -266,9 +272,9 @@ class CoulombDirections {
     const PartArray<Scalar> trial = memory.parts(Memory::trial);
     const auto curvature = [&](Index k, General3<Scalar>& g) {
       const Scalar y[3] = {trial(0, k), trial(1, k), trial(2, k)};
-      const bool any = write_coulomb_curvature(packed.parameter(Packed::friction)[k],
-                                               packed.parameter(Packed::tangent)[k],
-                                               packed.parameter(Packed::normal)[k], y, g);
+      const bool any = write_coulomb_curvature(
+          packed.parameter(Packed::friction)[k], packed.parameter(Packed::tangent)[k],
+          packed.parameter(Packed::normal)[k], y, newton.predicted(k), g);
       if (any && transposed) g = g.transpose();
       return any;
     };
@@ -277,7 +283,8 @@ class CoulombDirections {
       add_edge_curvature(edge, rows, curvature, targets);
       for (Index c = edge.first_other; c < edge.other_end; ++c) {
         const PackedBlock<Scalar>& other = packed.other(c);
-        const auto g = other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
+        auto g = other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
+        newton.turn_directions(other, g);
         add_other_curvature(edge, rows, other, g, targets, transposed);
       }
     });
