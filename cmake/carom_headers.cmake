@@ -140,6 +140,7 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
+  include/carom/linalg/detail/biconjugate_gradient.hpp
   include/carom/linalg/detail/block_cholesky.hpp
   include/carom/linalg/detail/block_incomplete_cholesky.hpp
   include/carom/linalg/detail/block_lu.hpp
@@ -225,6 +226,7 @@ set(CAROM_HEADERS
   include/carom/solvers/solver_on_bodies.hpp
   include/carom/solvers/systems/body_system.hpp
   include/carom/solvers/systems/clustered_hessian.hpp
+  include/carom/solvers/systems/coulomb_directions.hpp
   include/carom/solvers/systems/dual_curvature.hpp
   include/carom/solvers/systems/executor_reference.hpp
   include/carom/solvers/systems/impulse_system.hpp

@@ -216,26 +216,34 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
 }
 
 /// Solves by SapSolver. If its answer does not satisfy the tolerance by the measure of all methods,
-/// InteriorPointSolver continues from its impulses.
+/// it is solved more accurately once, which costs one or two steps; then InteriorPointSolver
+/// continues from its impulses.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
                                                            int iterations) noexcept {
-  on_bodies_.set_limits(rounds_.limits_after(iterations));
-  SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
-  if (begun.status == SolveStatus::not_finite) return rounds_.refuse();
-  impulse_ = on_bodies_.impulse();
-  const int done = iterations + begun.iterations;
-  if (begun.converged()) {
-    begun.iterations = done;
+  SolveReport<Scalar> begun;
+  int done = iterations;
+  Scalar tolerance = detail::sap_options(options_).tolerance;
+  const int most = detail::first_steps(options_.law, problem);
+  for (int round = 0; round < Tuning::sap_rounds; ++round) {
+    on_bodies_.set_tolerance(tolerance);
+    const SolveLimits left = rounds_.limits_after(done);
+    on_bodies_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
+    begun = on_bodies_.solve(problem, velocity, executor_);
+    if (begun.status == SolveStatus::not_finite) return rounds_.refuse();
+    impulse_ = on_bodies_.impulse();
+    done += begun.iterations;
+    if (!begun.converged()) break;
     write_velocity(problem, impulse_, velocity);
-    return rounds_.judge(problem, velocity, impulse_, begun)
-               ? begun
-               : follow(problem, true, velocity, done);
+    begun.iterations = done;
+    if (rounds_.judge(problem, velocity, impulse_, begun)) return begun;
+    tolerance = rounds_.next_tolerance(tolerance, begun.residual);
   }
+  if (begun.converged()) return follow(problem, true, velocity, done);
   const bool late = begun.status == SolveStatus::deadline;
   SolveReport<Scalar> report =
-      follow(problem, true, velocity, done, late ? 0 : Tuning::guess_systems);
+      follow(problem, true, velocity, done, late ? 0 : Tuning::stalled_systems);
   if (late && !report.converged()) report.status = SolveStatus::deadline;
   return may_go_on(report) ? follow(problem, false, velocity, report.iterations) : report;
 }

@@ -86,10 +86,25 @@ struct Equation {
     }
     return true;
   }
+  /// The slope with the direction of friction as a separate unknown: where a friction contact
+  /// slides under Coulomb's law, ∂γ_t/∂y_t is β (I − ẑ tᵀ) with β = bound/‖y_t‖, t = y_t/‖y_t‖ and
+  /// ẑ = γ_t/bound, without what of ẑ is longer than 1 or against t.
+  [[nodiscard]] Six linearised(const Rows& y) const {
+    Six d = slope(y);
+    const Eigen::Vector2d moved = y.head<2>() + set.shift.head<2>();
+    const double bound = set.friction(0) * (y(2) + set.shift(2));
+    if (law == FrictionLaw::convex || !is_triple || !(bound > 0) || moved.norm() <= bound) return d;
+    const Eigen::Vector2d held = gamma.head<2>() + set.shift.head<2>(), t = moved.normalized();
+    Eigen::Vector2d z = held / std::max(bound, held.norm());
+    z -= std::min(z.dot(t), 0.0) * t;
+    d.topLeftCorner<2, 2>() =
+        bound / moved.norm() * (Eigen::Matrix2d::Identity() - z * t.transpose());
+    return d;
+  }
   /// (I − D + D a S) N = D a and (I − D + D a S) h = 𝒞(y) − γ.
   void solve(Six& gain, Rows& offset) const {
     const Rows y = trial();
-    const Six d = slope(y), moved = d * mobility.asDiagonal();
+    const Six d = linearised(y), moved = d * mobility.asDiagonal();
     Six matrix = Six::Identity() - d + moved * softness.asDiagonal();
     Rows right = answer(y) - gamma;
     for (int r = set.rows; r < 6; ++r) right(r) = 0;

@@ -149,21 +149,57 @@ class ActiveBlock {
       return;
     }
     const Scalar t[2] = {y[0] / length, y[1] / length};
+    // With β = bound/‖y‖ and the direction ẑ of the friction impulse as a separate unknown,
+    // (I − β (I − ẑ tᵀ)) dγ_t = bound t − γ_t + t d(bound) − β (I − ẑ tᵀ) a du_t.
     const Scalar share = bound / length;
-    const Scalar stiff = 1 - share + share * (block.regularization(0) + soft) / w;
-    const Scalar across = share / (w * stiff);
-    const Scalar along = x[0] * t[0] + x[1] * t[1];
+    const Scalar softness_t = (block.regularization(0) + soft) / w;
+    const Turn turn(t, x, bound, 1 - share + share * softness_t, share * (1 - softness_t));
     const Scalar follow = mu * (1 + soft / w);
-    // Along the friction dγ_t = bound − γ_t + μ (dγₙ + a uₙ).
-    const Scalar pulled = bound - along + follow * response.offset(2) + mu * velocity(2) / w;
+    // d(bound) = μ (dγₙ + a uₙ), as far as it does not depend on du.
+    const Scalar pulled = bound + follow * response.offset(2) + mu * velocity(2) / w;
+    const Vector<Scalar, 2> offset = turn.settle(t[0] * pulled - x[0], t[1] * pulled - x[1]);
+    const Vector<Scalar, 2> normal = turn.settle(t[0], t[1]);
+    for (int l = 0; l < 2; ++l) {
+      const Scalar across = share / w, unit[2] = {Scalar(l == 0), Scalar(l == 1)};
+      const Vector<Scalar, 2> tangent =
+          turn.settle(across * (unit[0] - turn.z[0] * t[l]), across * (unit[1] - turn.z[1] * t[l]));
+      for (int k = 0; k < 2; ++k) response.gain(k, l) = tangent(k);
+    }
     for (int k = 0; k < 2; ++k) {
-      response.offset(k) = t[k] * pulled - (x[k] - along * t[k]) / stiff;
-      response.gain(k, 2) = t[k] * follow * held;
-      for (int l = 0; l < 2; ++l) {
-        response.gain(k, l) = across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]);
-      }
+      response.offset(k) = offset(k);
+      response.gain(k, 2) = normal(k) * follow * held;
     }
   }
+
+  /// The matrix S = a I + c ẑ tᵀ of a sliding contact, with ẑ = γ_t/bound, at most of length 1 and
+  /// not against t, so that S is regular. Where the direction has settled, ẑ = t.
+  /// @cite  chan1999nonlinear for ẑ as an unknown, as in write_dual_curvature().
+  struct Turn {
+    Scalar t[2], z[2];
+    Scalar stiff;  ///< a
+    Scalar most;   ///< c/(a + c ẑ·t)
+
+    Turn(const Scalar (&direction)[2], const Scalar (&impulse)[2], const Scalar& bound,
+         const Scalar& a, const Scalar& c) noexcept
+        : t{direction[0], direction[1]}, stiff(a) {
+      using std::sqrt;
+      const Scalar size = sqrt(impulse[0] * impulse[0] + impulse[1] * impulse[1]);
+      const Scalar longest = (std::max)(bound, size);
+      z[0] = impulse[0] / longest;
+      z[1] = impulse[1] / longest;
+      Scalar along = z[0] * t[0] + z[1] * t[1];
+      if (along < Scalar(0)) {
+        for (int k = 0; k < 2; ++k) z[k] -= along * t[k];
+        along = Scalar(0);
+      }
+      most = c / (a + c * along);
+    }
+    /// S⁻¹ (x, y).
+    [[nodiscard]] Vector<Scalar, 2> settle(const Scalar& x, const Scalar& y) const noexcept {
+      const Scalar along = most * (t[0] * x + t[1] * y);
+      return {(x - along * z[0]) / stiff, (y - along * z[1]) / stiff};
+    }
+  };
 
   /// In units of μ the cone is the Lorentz cone: the velocity along e₊ = (1, t)/√2 vanishes, the
   /// impulse along e₋ = (1, −t)/√2 vanishes, and perpendicular to both the impulse rotates with the

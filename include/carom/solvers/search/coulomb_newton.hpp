@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "carom/solvers/search/island_newton.hpp"
-#include "carom/solvers/systems/newton_directions.hpp"
+#include "carom/solvers/systems/coulomb_directions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -18,10 +18,9 @@ namespace detail {
 ///
 /// The steps: (1) Newton steps on the law, with the directions of friction as separate unknowns, as
 /// in write_dual_curvature(). F is not the gradient of a cost, so a step is halved until ‖F‖ is
-/// less than the largest of the last few. (2) If ‖F‖ stalls, and for islands without a factor,
-/// solve a sequence of convex problems, each with v̂ₙ reduced by De Saxcé's term μ ‖uₜ‖ of the one
-/// before, and try step 1 from time to time. The iteration ends if ‖F‖ ≤ T s, as in SapSolver, or
-/// after lift_limit problems.
+/// less than the largest of the last few. (2) If ‖F‖ stalls, solve a sequence of convex problems,
+/// each with v̂ₙ reduced by De Saxcé's term μ ‖uₜ‖ of the one before, and try step 1 from time to
+/// time. The iteration ends if ‖F‖ ≤ T s, as in SapSolver, or after lift_limit problems.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <RealScalar Scalar>
 class CoulombNewton {
@@ -35,6 +34,7 @@ class CoulombNewton {
   /// Reserves memory for a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     directions_.lay_out(graph, packed);
+    iterative_.lay_out(packed);
   }
   /// Reserves memory for the contacts of a pattern, whose count may have changed.
   void lay_out_contacts(const Packed& packed) {
@@ -49,23 +49,29 @@ class CoulombNewton {
   /// Solves an island from the last evaluated iterate. Afterwards the iterate is the best one.
   /// @param packed  that of the state; its v̂ₙ are reduced during the solve, and restored.
   /// @param judge  of the same state.
+  /// @param island, symmetric  the number of the island, and the directions of the convex law, if
+  ///                           it has no factor.
   /// @param solve_convex  solve_convex(tolerance) solves the packed problem of the island under the
   ///                      convex law.
   template <typename SolveConvex>
   [[nodiscard]] SolveStatus solve(Packed& packed, State& state, Memory& memory, const Judge& judge,
+                                  Index island, IterativeDirections<Scalar>& symmetric,
                                   int& iterations, const SolveConvex& solve_convex) noexcept;
 
  private:
   /// Newton's method until the target is reached or ‖F‖ stalls. Afterwards the iterate is the best
   /// one.
-  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge,
-                             int& iterations) noexcept;
+  /// @param find_direction  find_direction() writes the direction; false when it cannot.
+  template <typename FindDirection>
+  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge, int& iterations,
+                             const FindDirection& find_direction) noexcept;
   void take_step(State& state, const Scalar& before) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
   [[nodiscard]] static Scalar lift_of(const Packed& packed, const State& state,
                                       const PackedBlock<Scalar>& other) noexcept;
 
   CoulombDirections<Scalar> directions_;
+  IterativeCoulombDirections<Scalar> iterative_;
   Sequence<Scalar> bias_, lift_;  ///< per part: original v̂ₙ; its reduction
   Sequence<Scalar> best_;         ///< as a vector
 };
@@ -95,8 +101,9 @@ void CoulombNewton<Scalar>::take_step(State& state, const Scalar& before) noexce
 }
 
 template <RealScalar Scalar>
+template <typename FindDirection>
 bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge,
-                                    int& iterations) noexcept {
+                                    int& iterations, const FindDirection& find_direction) noexcept {
   const int limit = judge.limits().iteration_limit;
   state.copy(Memory::whitened, Memory::best);
   judge.write_directions(false);
@@ -106,7 +113,7 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
   int step = 0;
   for (int stalls = 0; stalls < Tuning::patience && iterations < limit && !judge.meets_target();) {
     if (judge.limits().caller.is_over()) break;
-    if (!directions_.find_direction(judge, state, memory)) break;
+    if (!find_direction()) break;
     judge.write_steps();
     judge.write_directions(true);
     past[std::size_t(step++ % Tuning::memory)] = state.residual;
@@ -169,31 +176,36 @@ void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
 template <RealScalar Scalar>
 template <typename SolveConvex>
 SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& memory,
-                                         const Judge& judge, int& iterations,
+                                         const Judge& judge, Index island,
+                                         IterativeDirections<Scalar>& symmetric, int& iterations,
                                          const SolveConvex& solve_convex) noexcept {
   const int limit = judge.limits().iteration_limit;
-  const PackedIsland& island = state.island();
-  const Index first = island.first_part, count = island.part_count;
+  const PackedIsland& own = state.island();
+  const Index first = own.first_part, count = own.part_count;
+  const auto find_direction = [&] {
+    return own.direct ? directions_.find_direction(judge, state, memory)
+                      : iterative_.find_direction(judge, state, memory, symmetric, island);
+  };
   Scalar* const bias = packed.normal_bias() + first;
-  Scalar* const best = best_.data() + island.vector_start;
+  Scalar* const best = best_.data() + own.vector_start;
   Scalar* const whitened = state.start_of(Memory::whitened);
   std::copy_n(bias, count, bias_.data() + first);
   std::fill_n(lift_.data() + first, count, Scalar(0));
-  std::copy_n(whitened, island.vector_size, best);
+  std::copy_n(whitened, own.vector_size, best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
   Scalar reach = std::numeric_limits<Scalar>::infinity();
   auto tolerance = Scalar(Tuning::first_tolerance), share = Scalar(Tuning::first_share);
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
     least = state.residual;
-    std::copy_n(whitened, island.vector_size, best);
+    std::copy_n(whitened, own.vector_size, best);
   };
   bool late = false;
   for (int k = 0; k < Tuning::lift_limit && iterations < limit; ++k) {
     if ((late = judge.limits().caller.is_over())) break;
     const bool close = state.residual <= reach * state.scale();
-    if (island.direct && (close || k % Tuning::trial_period == Tuning::trial_period - 1)) {
-      if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
+    if (close || k % Tuning::trial_period == Tuning::trial_period - 1) {
+      if (iterate(state, memory, judge, iterations, find_direction)) return SolveStatus::converged;
       reach = Scalar(Tuning::reach_share) * state.residual / state.scale();
       keep_best();
     }
@@ -212,7 +224,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
     }
     last = state.residual;
   }
-  std::copy_n(best, island.vector_size, whitened);
+  std::copy_n(best, own.vector_size, whitened);
   state.evaluate();
   if (!state.are_finite()) return SolveStatus::not_finite;
   if (late) return SolveStatus::deadline;

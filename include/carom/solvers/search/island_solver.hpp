@@ -193,12 +193,13 @@ SolveStatus IslandSolver<Scalar>::solve_coulomb(Index island, State& state, cons
     start_from_best(convex);
     state.evaluate();
   }
-  return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
-    convex.evaluate();
-    Limits loose = limits;
-    loose.tolerance = tolerance;
-    return solve_convex(island, convex, loose, iterations);
-  });
+  return coulomb_.solve(packed_, state, memory_, judge, island, iterative_, iterations,
+                        [&](const Scalar& tolerance) {
+                          convex.evaluate();
+                          Limits loose = limits;
+                          loose.tolerance = tolerance;
+                          return solve_convex(island, convex, loose, iterations);
+                        });
 }
 
 }  // namespace detail

@@ -34,9 +34,17 @@ struct ContactSolverTuning {
   /// factor times `round_share`, but at least `least_round_share`, in at most `most_rounds` rounds.
   static constexpr int most_rounds = 3;
   static constexpr double round_share = 0.5, least_round_share = 1e-3;
-  /// Largest count of SapSolver's steps under Coulomb's law; then the central path is used. The
-  /// bundled files need up to 14, heaps of 100 to 1000 bodies 13 to 30, or do not converge.
-  static constexpr int coulomb_steps = 40;
+  /// Count of rounds of SapSolver, if the method was not selected by name.
+  static constexpr int sap_rounds = 2;
+  /// Largest count of SapSolver's steps under Coulomb's law; then InteriorPointSolver continues
+  /// from its impulses with at most `stalled_systems` systems, and then from nothing. The bundled
+  /// files need up to 14 steps. Of heaps of 60 to 300 bodies, four in five need 11 to 28, and the
+  /// others would need some hundred; there 20 or 40 steps cost a tenth more time.
+  static constexpr int coulomb_steps = 30, stalled_systems = 60;
+  /// The same for problems of at least `heap_bodies` bodies, of which a factor for the central path
+  /// costs as much as ten steps or more.
+  static constexpr int heap_steps = 200;
+  static constexpr Index heap_bodies = 400;
   /// Largest count of SapSolver's steps under the convex law, where it nearly always converges: it
   /// bounds the work otherwise. Half or twice this number changes no bit of the measured results.
   static constexpr int convex_steps = 100;
@@ -114,6 +122,15 @@ class JudgedRounds {
     return error.residual <= tolerance_;
   }
 
+  /// The tolerance of a method, by its own measure, for an answer within the tolerance.
+  /// @param met       the tolerance or the residual of its last answer, by its own measure, > 0.
+  /// @param residual  of the last answer by the measure of all methods, more than the tolerance.
+  [[nodiscard]] Scalar next_tolerance(const Scalar& met, const Scalar& residual) const noexcept {
+    using Tuning = ContactSolverTuning;
+    const Scalar share = Scalar(Tuning::round_share) * tolerance_ / residual;
+    return met * (std::max)(share, Scalar(Tuning::least_round_share));
+  }
+
   /// @param velocity, impulse  written by an attempt, and the start of the next one.
   /// @param attempt            attempt(tolerance, limits) solves, and returns its own report.
   template <typename Impulse, typename Attempt>
@@ -139,8 +156,7 @@ class JudgedRounds {
         report.status = SolveStatus::iteration_limit;
         return report;
       }
-      const Scalar share = Scalar(Tuning::round_share) * tolerance_ / report.residual;
-      own = met * (std::max)(share, Scalar(Tuning::least_round_share));
+      own = next_tolerance(met, report.residual);
     }
   }
 
@@ -175,6 +191,14 @@ template <RealScalar Scalar>
          options.method == ContactMethod::interior_point;
 }
 
+/// Largest count of SapSolver's steps before the later stages.
+template <RealScalar Scalar>
+[[nodiscard]] int first_steps(FrictionLaw law, const ContactProblem<Scalar>& problem) noexcept {
+  using Tuning = ContactSolverTuning;
+  if (law == FrictionLaw::convex) return Tuning::convex_steps;
+  return problem.body_count() < Tuning::heap_bodies ? Tuning::coulomb_steps : Tuning::heap_steps;
+}
+
 /// The options of SapSolver: for the whole answer if its method was selected, otherwise for a start
 /// of the later stages.
 template <RealScalar Scalar>
@@ -187,8 +211,7 @@ template <RealScalar Scalar>
   if (options.method == ContactMethod::sap) return result;
   result.tolerance = (std::min)(Scalar(options.tolerance / Scalar(Tuning::sap_accuracy)),
                                 Scalar(Tuning::loosest_sap));
-  result.iteration_limit =
-      options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
+  result.iteration_limit = SolveLimits().iteration_limit;  // that of first_steps()
   return result;
 }
 

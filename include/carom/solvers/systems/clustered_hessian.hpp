@@ -325,6 +325,17 @@ class ClusteredHessian {
         [&](auto& system) { return factor_.factor(packed, crew, system.blocks, add); });
   }
 
+  /// x ← M⁻¹ b with the preconditioner M.
+  /// @param b, x  packed vectors, of which the island's part is read and written.
+  void precondition(const Packed& packed, Crew& crew, const Scalar* b, Scalar* x) {
+    with_system([&](auto& system) {
+      const Call call{packed, crew, b, x, 0};
+      static_cast<void>(start(call, system));
+      std::copy(system.residual.begin(), system.residual.end(), system.solution.begin());
+      return finish(call, system);
+    });
+  }
+
   /// Solves H x = b until the residual, in the norm of the preconditioner, is a given share of b.
   /// @param b, x  packed vectors, of which the island's part is read and written.
   [[nodiscard]] ConjugateGradientReport<Scalar> solve(const Packed& packed, Crew& crew,

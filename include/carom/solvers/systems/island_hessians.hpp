@@ -193,6 +193,13 @@ class IterativeHessian {
   template <typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Index i, const Add& add) noexcept;
 
+  /// x ← M⁻¹ b on island i with the incomplete factor M, b and x packed vectors.
+  void precondition(const Packed& packed, Index i, const Scalar* b, Scalar* x) const noexcept {
+    const PackedIsland& island = packed.islands()[i];
+    std::copy_n(b + island.vector_start, island.vector_size, x + island.vector_start);
+    incomplete_.solve(ranges_[i], x);
+  }
+
   /// Solves H x = b on island i.
   /// @param vectors  x, b and scratch: the island's numbers in packed vectors.
   /// @param target   largest ‖b − H x‖ at the end.  @param limit  most products.

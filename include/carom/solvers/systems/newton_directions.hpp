@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/search/island_newton.hpp"
 #include "carom/solvers/systems/clustered_hessian.hpp"
 #include "carom/solvers/systems/island_hessians.hpp"
@@ -112,11 +111,31 @@ class IterativeDirections {
     }
   }
 
+  /// Assembles an island's symmetric H and its preconditioner M.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
+  /// @return  false if H is not positive definite.
+  template <typename Add>
+  [[nodiscard]] bool factor(const State& state, Index island, const Add& add) noexcept {
+    if (clustered_at_[island] < 0) return hessian_.factor(state.packed(), island, add);
+    Crew alone;
+    return clustered(island).factor(state.packed(), crew_of(state, alone), largest_curvature(state),
+                                    add);
+  }
+  /// x ← M⁻¹ b of an island, b and x vectors.
+  void precondition(const State& state, Index island, const Scalar* b, Scalar* x) noexcept {
+    if (clustered_at_[island] < 0) return hessian_.precondition(state.packed(), island, b, x);
+    Crew alone;
+    clustered(island).precondition(state.packed(), crew_of(state, alone), b, x);
+  }
+
+  /// The share of the right-hand side that a direction may leave.
+  [[nodiscard]] static Scalar share_left(const Newton& newton, const State& state) noexcept {
+    return Tuning::share_left(Scalar(state.residual / state.scale()), newton.limits().tolerance);
+  }
+
   /// d ≈ −H⁻¹∇ℓ on an island. Returns false if H cannot be factored.
   [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
-    if (clustered_at_[island] >= 0) {
-      return find_shared(newton, state, clustered_[clustered_at_[island]]);
-    }
+    if (clustered_at_[island] >= 0) return find_shared(newton, state, clustered(island));
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       static_cast<void>(newton.note_change(edge));
       newton.add_curvature(edge, targets);
@@ -136,8 +155,11 @@ class IterativeDirections {
   }
 
  private:
-  [[nodiscard]] static Scalar share_left(const Newton& newton, const State& state) noexcept {
-    return Tuning::share_left(Scalar(state.residual / state.scale()), newton.limits().tolerance);
+  [[nodiscard]] static Crew& crew_of(const State& state, Crew& alone) noexcept {
+    return state.crew() != nullptr ? *state.crew() : alone;
+  }
+  [[nodiscard]] ClusteredHessian<Scalar>& clustered(Index island) noexcept {
+    return clustered_[clustered_at_[island]];
   }
   /// The largest curvature of a part relative to the momentum [-].
   [[nodiscard]] static Scalar largest_curvature(const State& state) noexcept;
@@ -170,7 +192,7 @@ template <RealScalar Scalar>
 bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state,
                                               ClusteredHessian<Scalar>& hessian) noexcept {
   Crew alone;
-  Crew& crew = state.crew() != nullptr ? *state.crew() : alone;
+  Crew& crew = crew_of(state, alone);
   const Scalar curvature = state.largest_of_pieces([&](const State& part, Scalar* largest) {
     for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
       static_cast<void>(newton.note_change(part.packed().edge(e)));
@@ -190,110 +212,6 @@ bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state
   if (!report.usable) state.negate(Memory::gradient, Memory::direction);
   return true;
 }
-
-/// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction is
-/// proportional to the normal: γₜ = μ γₙ t, t = yₜ/‖yₜ‖. As in write_dual_curvature() the direction
-/// of friction is a separate unknown ẑ: the turn of t is (μ γₙ/(r Rₜ)) (I − ẑ tᵀ).
-/// @return  false where G = 0.
-template <typename Scalar>
-[[nodiscard]] bool write_coulomb_curvature(const Scalar& mu, const Scalar& tangent,
-                                           const Scalar& normal, const Scalar (&y)[3],
-                                           const Tangent2<Scalar>& z,
-                                           General3<Scalar>& g) noexcept {
-  using std::sqrt;
-  if (!(y[2] > Scalar(0))) return false;
-  const Scalar r = sqrt(y[0] * y[0] + y[1] * y[1]), most = mu * y[2];
-  g = {};
-  g.zz = Scalar(1) / normal;
-  if (r <= most && mu > Scalar(0)) {
-    g.xx = g.yy = Scalar(1) / tangent;
-    return true;
-  }
-  if (!(r > Scalar(0))) return true;
-  const Scalar tx = y[0] / r, ty = y[1] / r, across = most / (r * tangent);
-  g.xx = across * (Scalar(1) - z.x * tx);
-  g.yy = across * (Scalar(1) - z.y * ty);
-  g.xy = -across * z.x * ty;
-  g.yx = -across * z.y * tx;
-  g.xz = mu * tx / normal;
-  g.yz = mu * ty / normal;
-  return true;
-}
-
-/// Newton directions of F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0 under Coulomb's law, by a sparse LU of H = I +
-/// Ĵᵀ G Ĵ over the bodies of an island.
-template <RealScalar Scalar>
-class CoulombDirections {
- public:
-  using State = IslandState<Scalar>;
-  using Memory = SolverMemory<Scalar>;
-  using Packed = PackedProblem<Scalar>;
-
-  /// Analyses a pattern.
-  void lay_out(const ContactGraph& graph, const Packed& packed) {
-    lu_.reset(graph.forest());
-    scratch_.resize(packed.vector_size() + row_lanes);
-    find_cross_blocks(graph, packed, lu_, cross_blocks_);
-  }
-  /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
-  void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
-
-  /// d = −H⁻¹ F at the last evaluated iterate. Returns false if H is singular or d is not finite.
-  /// @param newton  of the state; it stores the directions of friction.
-  /// @pre  the island is direct.
-  [[nodiscard]] bool find_direction(const IslandNewton<Scalar>& newton, const State& state,
-                                    Memory& memory) noexcept {
-    const PackedIsland& island = state.island();
-    const Packed& packed = state.packed();
-    lu_.clear(island.range);
-    for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      for (const bool transposed : {false, true}) add_edge(newton, state, memory, e, transposed);
-    }
-    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-      add_identity(lu_.lower(lu_.place(slot, slot), slot), packed.size(slot));
-    }
-    if (!lu_.factor(island.range)) return false;
-    state.negate(Memory::gradient, Memory::direction);
-    lu_.solve(island.range, state.start_of(Memory::direction) - island.vector_start,
-              packed.starts(), scratch_.data() + island.vector_start);
-    return state.is_finite(Memory::direction);
-  }
-
- private:
-  /// Adds Ĵᵀ G Ĵ of an edge to one half of the factor, or its transpose to the other.
-  void add_edge(const IslandNewton<Scalar>& newton, const State& state, Memory& memory, Index e,
-                bool transposed) noexcept {
-    const Packed& packed = state.packed();
-    const PackedEdge& edge = packed.edge(e);
-    const auto target = [&](int column, int row) {
-      const Index place = column == row ? lu_.place(row, row) : cross_blocks_[e];
-      return transposed ? lu_.upper(place, column) : lu_.lower(place, column);
-    };
-    const PartArray<Scalar> trial = memory.parts(Memory::trial);
-    const auto curvature = [&](Index k, General3<Scalar>& g) {
-      const Scalar y[3] = {trial(0, k), trial(1, k), trial(2, k)};
-      const bool any = write_coulomb_curvature(
-          packed.parameter(Packed::friction)[k], packed.parameter(Packed::tangent)[k],
-          packed.parameter(Packed::normal)[k], y, newton.predicted(k), g);
-      if (any && transposed) g = g.transpose();
-      return any;
-    };
-    const Scalar* const rows = packed.jacobians(edge.jacobians);
-    add_to_blocks(edge, target, [&](const auto& targets) {
-      add_edge_curvature(edge, rows, curvature, targets);
-      for (Index c = edge.first_other; c < edge.other_end; ++c) {
-        const PackedBlock<Scalar>& other = packed.other(c);
-        auto g = other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
-        newton.turn_directions(other, g);
-        add_other_curvature(edge, rows, other, g, targets, transposed);
-      }
-    });
-  }
-
-  BlockLu<Scalar> lu_;
-  Sequence<Index> cross_blocks_;  ///< per edge, its block in both halves
-  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
-};
 
 }  // namespace detail
 }  // namespace CAROM_ABI
