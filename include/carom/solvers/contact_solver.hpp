@@ -24,7 +24,8 @@ inline namespace CAROM_ABI {
 /// InteriorPointSolver is used: Newton's method from a first guess of the impulses (for example
 /// those of the step before), then the central path of the law, then proximal steps if the path
 /// folds back. It factors whole islands. For thousands of bodies ProximalSolver, which has no
-/// factor, solves rigid contact under the convex law and compliant contact under Coulomb's law.
+/// factor, takes its place for rigid contact under the convex law and compliant contact under
+/// Coulomb's law.
 /// Each method can also be selected alone, and returns velocity and impulses in the same way.
 ///
 /// ```
@@ -114,7 +115,7 @@ class ContactSolver {
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_proximal(const ContactProblem<Scalar>& problem,
-                                     VectorX<Scalar>& velocity) noexcept;
+                                     VectorX<Scalar>& velocity, int iterations = 0) noexcept;
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity, int iterations) noexcept;
   SolveReport<Scalar> follow(const ContactProblem<Scalar>& problem, bool guessed,
@@ -145,6 +146,7 @@ void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   rounds_.prepare(problem);
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
   if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
+  if (detail::avoids_factor(options_, problem)) return proximal_.prepare(problem);
   if (detail::follows_path(options_)) path_.prepare(problem);
 }
 
@@ -175,6 +177,10 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
   }
   if (detail::is_proximal(options_, problem)) return solve_proximal(problem, velocity);
   if (!detail::begins_on_bodies(options_, problem)) return follow(problem, true, velocity, 0);
+  if (detail::avoids_factor(options_, problem)) {
+    write_velocity(problem, impulse_, velocity);
+    return solve_on_bodies(problem, velocity, 0);
+  }
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
     report = follow(problem, true, velocity, 0, Tuning::guess_systems);
@@ -200,7 +206,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Sca
 /// Solves by proximal steps, starting from impulse_ or, if it is zero, from the velocity.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<Scalar>& problem,
-                                                          VectorX<Scalar>& velocity) noexcept {
+                                                          VectorX<Scalar>& velocity,
+                                                          int iterations) noexcept {
   const auto attempt = [&](const Scalar& tolerance, const SolveLimits& limits) {
     proximal_.set_tolerance(tolerance);
     proximal_.set_limits(limits);
@@ -210,14 +217,17 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
     impulse_ = proximal_.impulse();
     return report;
   };
-  return options_.method == ContactMethod::proximal
-             ? rounds_.solve(problem, velocity, impulse_, attempt)
-             : attempt(options_.tolerance, rounds_.limits_after(0));
+  if (options_.method == ContactMethod::proximal) {
+    return rounds_.solve(problem, velocity, impulse_, attempt);
+  }
+  SolveReport<Scalar> report = attempt(options_.tolerance, rounds_.limits_after(iterations));
+  report.iterations += iterations;
+  return report;
 }
 
 /// Solves by SapSolver. If its answer does not satisfy the tolerance by the measure of all methods,
 /// it is solved more accurately once, which costs one or two steps; then InteriorPointSolver
-/// continues from its impulses.
+/// continues from its impulses, or ProximalSolver if the problem is large.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
@@ -239,6 +249,14 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
     begun.iterations = done;
     if (rounds_.judge(problem, velocity, impulse_, begun)) return begun;
     tolerance = rounds_.next_tolerance(tolerance, begun.residual);
+  }
+  if (detail::avoids_factor(options_, problem)) {
+    if (begun.status == SolveStatus::deadline) {
+      write_velocity(problem, impulse_, velocity);
+      rounds_.judge(problem, velocity, impulse_, begun);
+      return begun;
+    }
+    return solve_proximal(problem, velocity, done);
   }
   if (begun.converged()) return follow(problem, true, velocity, done);
   const bool late = begun.status == SolveStatus::deadline;

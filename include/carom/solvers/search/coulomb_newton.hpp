@@ -63,7 +63,7 @@ class CoulombNewton {
   /// one.
   /// @param find_direction  find_direction() writes the direction; false when it cannot.
   template <typename FindDirection>
-  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge, int& iterations,
+  [[nodiscard]] bool iterate(State& state, const Judge& judge, int& iterations,
                              const FindDirection& find_direction) noexcept;
   void take_step(State& state, const Scalar& before) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
@@ -102,8 +102,8 @@ void CoulombNewton<Scalar>::take_step(State& state, const Scalar& before) noexce
 
 template <RealScalar Scalar>
 template <typename FindDirection>
-bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge,
-                                    int& iterations, const FindDirection& find_direction) noexcept {
+bool CoulombNewton<Scalar>::iterate(State& state, const Judge& judge, int& iterations,
+                                    const FindDirection& find_direction) noexcept {
   const int limit = judge.limits().iteration_limit;
   state.copy(Memory::whitened, Memory::best);
   judge.write_directions(false);
@@ -205,7 +205,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
     if ((late = judge.limits().caller.is_over())) break;
     const bool close = state.residual <= reach * state.scale();
     if (close || k % Tuning::trial_period == Tuning::trial_period - 1) {
-      if (iterate(state, memory, judge, iterations, find_direction)) return SolveStatus::converged;
+      if (iterate(state, judge, iterations, find_direction)) return SolveStatus::converged;
       reach = Scalar(Tuning::reach_share) * state.residual / state.scale();
       keep_best();
     }

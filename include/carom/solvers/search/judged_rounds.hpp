@@ -54,10 +54,10 @@ struct ContactSolverTuning {
   /// lost. Half or twice either number changes no bit of the measured results.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// Count of blocks from which rigid contact under the convex law, and compliant contact under
-  /// Coulomb's law, is solved by ProximalSolver. A heap of 10,000 bodies and 58,000 contacts then
-  /// needs an eighth of the memory and less time; for small heaps the interior point has more
-  /// digits in the same time.
+  /// Count of blocks from which ProximalSolver takes the place of InteriorPointSolver: first for
+  /// rigid contact under the convex law, after SapSolver for compliant contact under Coulomb's law.
+  /// A heap of 10,000 bodies and 58,000 contacts then needs an eighth of the memory and less time;
+  /// for small heaps the interior point has more digits in the same time.
   static constexpr Index proximal_blocks = 20000;
   /// Largest count of blocks of a problem for which a proof is searched: the work grows with the
   /// cube of the count of blocks with nonzero impulse.
@@ -174,15 +174,21 @@ template <RealScalar Scalar>
   return options.method == ContactMethod::sap ||
          (options.method == ContactMethod::automatic && problem.rigid_count() == 0);
 }
-/// Whether ProximalSolver solves a problem: large heaps of rigid contact under the convex law, and
-/// of compliant contact under Coulomb's law.
+/// Whether a factor of all bodies is avoided: large heaps of rigid contact under the convex law,
+/// and of compliant contact under Coulomb's law.
 template <RealScalar Scalar>
-[[nodiscard]] bool is_proximal(const ContactSolverOptions<Scalar>& options,
-                               const ContactProblem<Scalar>& problem) noexcept {
-  if (options.method == ContactMethod::proximal) return true;
+[[nodiscard]] bool avoids_factor(const ContactSolverOptions<Scalar>& options,
+                                 const ContactProblem<Scalar>& problem) noexcept {
   const bool rigid = problem.rigid_count() > 0, convex = options.law == FrictionLaw::convex;
   return options.method == ContactMethod::automatic && rigid == convex &&
          problem.block_count() >= ContactSolverTuning::proximal_blocks;
+}
+/// Whether ProximalSolver is the first solver of a problem.
+template <RealScalar Scalar>
+[[nodiscard]] bool is_proximal(const ContactSolverOptions<Scalar>& options,
+                               const ContactProblem<Scalar>& problem) noexcept {
+  return options.method == ContactMethod::proximal ||
+         (avoids_factor(options, problem) && options.law == FrictionLaw::convex);
 }
 /// Whether InteriorPointSolver is one of the solvers.
 template <RealScalar Scalar>
