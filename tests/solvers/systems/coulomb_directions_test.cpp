@@ -132,6 +132,7 @@ TEST_CASE(
     symmetric.lay_out(packed);
     IterativeCoulombDirections<double> iterative;
     iterative.lay_out(packed);
+    iterative.lay_out_contacts(packed);
     const VectorX<double> velocity = problem.free_velocity() * (sample / 4 % 4);
     VectorX<double> whitened = velocity;
     problem.whiten(carom::as_span(whitened));

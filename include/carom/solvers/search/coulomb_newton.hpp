@@ -38,6 +38,7 @@ class CoulombNewton {
   }
   /// Reserves memory for the contacts of a pattern, whose count may have changed.
   void lay_out_contacts(const Packed& packed) {
+    iterative_.lay_out_contacts(packed);
     bias_.resize(packed.part_size());
     lift_.resize(packed.part_size());
     best_.resize(packed.vector_size());

@@ -137,10 +137,12 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
   for (Index i = 0; i < count(); ++i) {
     if (pieces_at_[i] >= 0) pieces_of(i).lay_out(packed_, packed_.islands()[i]);
   }
-  if (law == FrictionLaw::coulomb) coulomb_.lay_out_contacts(packed_);
+  if (law == FrictionLaw::coulomb) {
+    if (analysed) coulomb_.lay_out(graph, packed_);
+    coulomb_.lay_out_contacts(packed_);
+  }
   if (!analysed) return;
   direct_.lay_out(graph, packed_);
-  if (law == FrictionLaw::coulomb) coulomb_.lay_out(graph, packed_);
   iterative_.lay_out(packed_);
 }
 

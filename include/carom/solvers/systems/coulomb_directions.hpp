@@ -135,8 +135,16 @@ class IterativeCoulombDirections {
                                  [](const PackedIsland& island) { return !island.direct; });
     size_ = any ? packed.vector_size() : 0;
     vectors_.assign(vector_count * size_, Scalar(0));
+  }
+  /// Reserves memory for the contacts of the pattern, whose count may have changed.
+  void lay_out_contacts(const Packed& packed) {
+    const bool any = size_ > 0;
+    Index other_parts = 0;
+    for (Index e = 0; any && e < packed.edge_count(); ++e) {
+      other_parts += packed.edge(e).part_end - packed.edge(e).other_begin;
+    }
     gains_.resize(any ? packed.part_size() : 0);
-    other_gains_.resize(any ? 36 * packed.other_count() : 0);
+    other_gains_.resize(gain_size * other_parts);
   }
 
   /// d ≈ −H⁻¹ F at the last evaluated iterate. Returns false if the symmetric H cannot be factored,
@@ -170,7 +178,12 @@ class IterativeCoulombDirections {
  private:
   using Tuning = IterativeDirectionsTuning;
   static constexpr int vector_count = 6;
+  static constexpr int gain_size = 36;  ///< numbers of a block of six rows
 
+  /// G of a block that is not a friction contact, by rows.
+  [[nodiscard]] Scalar* gain_of(Index other) noexcept {
+    return other_gains_.data() + gain_size * other;
+  }
   /// Stores G of all blocks of an island.
   void write_gains(const Newton& newton, const State& state, Memory& memory) noexcept {
     const Packed& packed = state.packed();
@@ -192,7 +205,7 @@ class IterativeCoulombDirections {
       auto g = other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
       newton.turn_directions(other, g);
       for (int r = 0; r < 6; ++r) {
-        for (int k = 0; k < 6; ++k) other_gains_[36 * c + 6 * r + k] = g(r, k);
+        for (int k = 0; k < 6; ++k) gain_of(c)[6 * r + k] = g(r, k);
       }
     }
   }
@@ -218,7 +231,7 @@ class IterativeCoulombDirections {
     }
   }
   /// q = p + Ĵᵀ G Ĵ p of an island, p and q vectors.
-  void multiply(const State& state, Memory& memory, const Scalar* p, Scalar* q) const noexcept {
+  void multiply(const State& state, Memory& memory, const Scalar* p, Scalar* q) noexcept {
     const Packed& packed = state.packed();
     const PackedIsland& island = state.island();
     const PartArray<Scalar> moved = memory.parts(Memory::trial_step),
@@ -240,7 +253,7 @@ class IterativeCoulombDirections {
         for (int r = 0; r < 3 * other.part_count; ++r) {
           Scalar sum(0);
           for (int k = 0; k < 3 * other.part_count; ++k) {
-            sum += other_gains_[36 * c + 6 * r + k] * moved(k % 3, other.first_part + k / 3);
+            sum += gain_of(c)[6 * r + k] * moved(k % 3, other.first_part + k / 3);
           }
           pushed(r % 3, other.first_part + r / 3) = sum;
         }
