@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
@@ -179,6 +180,12 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
   if (!detail::begins_on_bodies(options_, problem)) return follow(problem, true, velocity, 0);
   if (detail::avoids_factor(options_, problem)) {
     write_velocity(problem, impulse_, velocity);
+    SolveReport<Scalar> given;
+    given.error_bound = std::numeric_limits<Scalar>::infinity();
+    if (rounds_.judge(problem, velocity, impulse_, given)) {
+      given.status = SolveStatus::converged;
+      return given;
+    }
     return solve_on_bodies(problem, velocity, 0);
   }
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
