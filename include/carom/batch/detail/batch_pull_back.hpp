@@ -105,17 +105,17 @@ template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::factor() noexcept -> Mask {
   const LaneLayout& layout = state_.layout();
   const Mask all = everywhere<Number>(true);
+  for (int k = 0; k < layout.contacts; ++k) {
+    const Cells c = state_.contact(k);
+    const auto z = direction_of_lanes(c[Names::trial], c[Names::trial + 1]);
+    c.set(Names::predicted, z.x);
+    c.set(Names::predicted + 1, z.y);
+  }
   if constexpr (is_coulomb) {
     const LaneJacobian<Number, Stride> jacobian(state_);
     jacobian.fill(all);
     return factor_halves(layout.matrix_rows, jacobian.halves());
   } else {
-    for (int k = 0; k < layout.contacts; ++k) {
-      const Cells c = state_.contact(k);
-      const auto z = direction_of_lanes(c[Names::trial], c[Names::trial + 1]);
-      c.set(Names::predicted, z.x);
-      c.set(Names::predicted + 1, z.y);
-    }
     static_cast<void>(LaneHessian<Number, Stride>(state_).fill(number(0), all));
     return factor_lanes(layout.matrix_rows, state_.cells(layout.matrix_at));
   }

@@ -12,16 +12,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Constants of LaneCoulomb beside those of CoulombNewton. Its Newton steps have the true
-/// curvature, which leaves the directions of friction free far from a solution.
-struct LaneCoulombTuning : CoulombNewtonTuning {
-  /// Newton's method is tried if the residual, relative to its scale, is below this.
-  static constexpr double first_reach = 0.1;
-  /// As in CoulombNewton.
-  static constexpr int halvings = 5, patience = 3;
-  static constexpr double descent = 0.25, little = 0.7;
-};
-
 /// The progress of the lanes of LaneCoulomb. It consists of numbers only, so that a lane can be
 /// stored and continued later.
 /// @tparam ConvexProgress  that of the active convex problem.
@@ -33,17 +23,18 @@ struct LaneCoulombCourse {
   Number share;               ///< share of the way to the next De Saxcé term
   Number last, least;  ///< the last ‖F‖; the least ‖F‖, which is that of the iterate `kept`
   Number law_least, law_stalls, convex_status;
+  Number past1, past2;  ///< ‖F‖ of the two iterates before, in Newton's method on the law
   ConvexProgress convex;
 
   /// No step has been accepted in these lanes yet.
   CAROM_DEVICE void restart(const typename Number::Mask& lanes) noexcept {
     using Scalar = typename Number::scalar_type;
-    using Tuning = LaneCoulombTuning;
+    using Tuning = CoulombNewtonTuning;
     const auto set = [&](Number& entry, double x) {
       entry = select(lanes, Number(Scalar(x)), entry);
     };
-    for (Number* entry : {&since_trial, &law_least, &law_stalls}) set(*entry, 0);
-    set(reach, Tuning::first_reach);
+    for (Number* entry : {&since_trial, &law_least, &law_stalls, &past1, &past2}) set(*entry, 0);
+    set(reach, std::numeric_limits<double>::infinity());
     set(tolerance, Tuning::first_tolerance);
     set(share, Tuning::first_share);
     set(last, std::numeric_limits<double>::infinity());
@@ -52,11 +43,11 @@ struct LaneCoulombCourse {
 
 /// Coulomb's law in each lane by the method of CoulombNewton: F(v) = A (v − v*) − Jᵀγ(J v) = 0.
 ///
-/// The steps of each lane, independent of the other lanes: (1) Far from the solution, solve a
-/// convex problem by LaneNewton with v̂ₙ reduced by De Saxcé's term of the problem before. (2) Near
-/// the solution, compute a Newton step on F; accept the largest share of the step for which ‖F‖
-/// decreases sufficiently. (3) If Newton's method fails, continue with convex problems from its
-/// best iterate.
+/// The steps of each lane, independent of the other lanes: (1) Newton steps on F, with the
+/// directions of friction as separate unknowns; accept the largest share of a step for which ‖F‖ is
+/// sufficiently less than the largest of the last few. (2) If ‖F‖ stalls, solve convex problems
+/// by LaneNewton from the best iterate, each with v̂ₙ reduced by De Saxcé's term of the problem
+/// before, and try step 1 from time to time.
 ///
 /// A lane ends as converged if ‖F‖_{A⁻¹} ≤ tolerance · scale, as no_progress after lift_limit
 /// convex problems, or at the iteration limit. In the last two cases its answer is the iterate with
@@ -72,7 +63,7 @@ class LaneCoulomb {
   using Cells = typename State::Cells;
   using Names = LaneLayout;
   using Limits = typename ConvexNewton::Limits;
-  using Tuning = LaneCoulombTuning;
+  using Tuning = CoulombNewtonTuning;
 
   CAROM_DEVICE LaneCoulomb(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits), convex_(state, limits) {}
@@ -166,7 +157,17 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
         [&] { return state_.residual; });
     keep_best(running());
     end(meets_target(), SolveStatus::converged);
-    course_.reach = number(LaneSweepTuning::coulomb_reach);
+  } else {
+    const Mask far =
+        running() & (!(state_.residual <= number(Tuning::good_guess) * state_.scale()));
+    if (any(far)) {
+      state_.set_law(ended());
+      state_.evaluate();
+      convex_.start_from_best(far);
+      evaluate(everywhere<Number>(true));
+      keep_best(running());
+      end(meets_target(), SolveStatus::converged);
+    }
   }
   choose_way(running());
 }
@@ -193,7 +194,10 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::choose_way(const Mask& lanes) noe
   course_.on_law = select(lanes, as_numbers(to_law), course_.on_law);
   course_.law_least = select(to_law, state_.residual, course_.law_least);
   course_.law_stalls = select(to_law, number(0), course_.law_stalls);
+  course_.past1 = select(to_law, number(0), course_.past1);
+  course_.past2 = select(to_law, number(0), course_.past2);
   state_.copy(to_law, Names::velocity, Names::best);
+  convex_.write_directions(to_law);
   const Mask to_convex = lanes & (!to_law);
   if (any(to_convex)) begin_convex(to_convex);
 }
@@ -248,11 +252,15 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::move(const Mask& lanes,
   evaluate(on_law());
 }
 
-/// Moves by the largest tried share of the direction for which ‖F‖ decreases sufficiently. If there
+/// Moves by the largest tried share of the direction for which ‖F‖ is small enough. If there
 /// is none, by the share with the least ‖F‖.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::search(const Mask& lanes) noexcept {
-  const Number before = state_.residual, one = number(1);
+  static_assert(Tuning::memory == 3);
+  const Number before = larger(state_.residual, larger(course_.past1, course_.past2));
+  const Number one = number(1);
+  course_.past2 = select(lanes, course_.past1, course_.past2);
+  course_.past1 = select(lanes, state_.residual, course_.past1);
   Number step = one, best_step = one, least(std::numeric_limits<Scalar>::infinity());
   Mask searching = lanes;
   for (int k = 0; k <= Tuning::halvings && any(searching); ++k) {
@@ -273,6 +281,13 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
   const Mask found = LaneJacobian<Number, Stride>(state_).find_direction(lanes);
   const Mask moving = lanes & found;
   state_.copy(moving, Names::velocity, Names::start);
+  for (int k = 0; k < state_.layout().contacts; ++k) {
+    const Cells c = state_.contact(k);
+    const LaneImpulse<Number> u = state_.rows_times(k, state_.vector(Names::law_direction));
+    c.set(Names::trial_step, -u.t1 * c[Names::inverse_tangent]);
+    c.set(Names::trial_step + 1, -u.t2 * c[Names::inverse_tangent]);
+  }
+  convex_.predict_directions(moving);
   search(moving);
   convex_.count_iterations(moving);
   const Mask falls = state_.residual < number(Tuning::little) * course_.law_least;

@@ -113,13 +113,14 @@ template <typename Number>
 /// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal is (0, 0, 1/Rₙ).
 template <typename Number>
 struct LaneSlope {
-  Number xx, xy, yy, xz, yz, zz;
+  Number xx, xy, yx, yy, xz, yz, zz;
 };
 
-/// The same as write_coulomb_curvature().
+/// The same as write_coulomb_curvature(): the direction of friction ẑ is a separate unknown.
 template <typename Number>
-[[nodiscard]] CAROM_DEVICE LaneSlope<Number> coulomb_slope_of_lanes(
-    const LaneTrial<Number>& k) noexcept {
+[[nodiscard]] CAROM_DEVICE LaneSlope<Number> coulomb_slope_of_lanes(const LaneTrial<Number>& k,
+                                                                    const Number& z1,
+                                                                    const Number& z2) noexcept {
   const Number zero(0), one(1);
   const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
   const Number most = k.mu * k.yn;
@@ -132,9 +133,13 @@ template <typename Number>
   const auto of = [&](const Number& stick, const Number& slide) {
     return select(open, zero, select(sticks, stick, slide));
   };
-  return {of(held, across * ty * ty),    of(zero, zero - across * tx * ty),
-          of(held, across * tx * tx),    of(zero, k.mu * tx * pressed),
-          of(zero, k.mu * ty * pressed), of(pressed, pressed)};
+  return {of(held, across * (one - z1 * tx)),
+          of(zero, zero - across * z1 * ty),
+          of(zero, zero - across * z2 * tx),
+          of(held, across * (one - z2 * ty)),
+          of(zero, k.mu * tx * pressed),
+          of(zero, k.mu * ty * pressed),
+          of(pressed, pressed)};
 }
 
 /// A direction in the tangent plane.

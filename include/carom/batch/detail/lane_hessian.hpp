@@ -243,7 +243,7 @@ class LaneJacobian {
   [[nodiscard]] CAROM_DEVICE LaneHalves<Cells> halves() const noexcept {
     return {state_.cells(state_.layout().matrix_at), state_.cells(state_.layout().upper_at)};
   }
-  /// Writes the matrix to its cells.
+  /// Writes the matrix to its cells, with the directions of friction in the contacts' cells.
   CAROM_DEVICE_CALL void fill(const Mask& lanes) const noexcept;
 
  private:
@@ -266,9 +266,10 @@ CAROM_DEVICE void LaneJacobian<Number, Stride>::add_products(
   for (int i = 0; i < rows.count; ++i) {
     const Number x = left[3 * i], y = left[3 * i + 1], z = left[3 * i + 2];
     // Column i of Gᵀ J and of G J.
-    const Number row1 = g.xx * x + g.xy * y, row2 = g.xy * x + g.yy * y;
+    const Number row1 = g.xx * x + g.yx * y, row2 = g.xy * x + g.yy * y;
     const Number row3 = g.xz * x + g.yz * y + g.zz * z;
-    const Number column1 = row1 + g.xz * z, column2 = row2 + g.yz * z, column3 = g.zz * z;
+    const Number column1 = g.xx * x + g.xy * y + g.xz * z;
+    const Number column2 = g.yx * x + g.yy * y + g.yz * z, column3 = g.zz * z;
     const int place = state_.layout().matrix_rows.place[rows.column + i] + columns.column;
     const Cells low = lower.from(place), up = upper.from(place);
     const int end = square ? i + 1 : columns.count;
@@ -297,7 +298,9 @@ CAROM_DEVICE void LaneJacobian<Number, Stride>::fill(const Mask& lanes) const no
   write_mass(state_, halves().lower);
   write_mass(state_, halves().upper);
   for (int k = 0; k < layout.contacts; ++k) {
-    const LaneSlope<Number> g = coulomb_slope_of_lanes(state_.at_trial(k));
+    const Cells c = state_.contact(k);
+    const LaneSlope<Number> g =
+        coulomb_slope_of_lanes(state_.at_trial(k), c[Names::predicted], c[Names::predicted + 1]);
     if (any(lanes & (g.zz > zero))) add(k, g);
   }
   LaneBlockProducts<Number, Stride>(state_).add_slopes(lanes, halves());

@@ -219,6 +219,12 @@ class LaneNewton {
   }
   [[nodiscard]] CAROM_DEVICE const Progress& progress() const noexcept { return progress_; }
 
+  CAROM_DEVICE_CALL void start_from_best(const Mask& lanes) noexcept;
+  /// Sets the predicted directions of friction to those at the iterate.
+  CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
+  /// Sets them to those after a full step, whose changes of trial impulses are in the cells.
+  CAROM_DEVICE void predict_directions(const Mask& lanes) noexcept;
+
  private:
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
   [[nodiscard]] CAROM_DEVICE static Number code(SolveStatus status) noexcept {
@@ -231,8 +237,6 @@ class LaneNewton {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     return state_.meets(progress_.tolerance);
   }
-  CAROM_DEVICE_CALL void start_from_best(const Mask& lanes) noexcept;
-  CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept {
     state_.copy(lanes, Names::velocity, Names::best);
   }
@@ -322,6 +326,19 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions(const Mask& lanes
   }
 }
 
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneNewton<Number, Stride>::predict_directions(const Mask& lanes) noexcept {
+  for (int k = 0; k < state_.layout().contacts; ++k) {
+    const Cells c = state_.contact(k);
+    const LaneTrial<Number> at = state_.at_trial(k);
+    const auto z = predict_lanes<Number>({at.y1, at.y2}, at.mu * c[Names::impulse + 2],
+                                         {c[Names::predicted], c[Names::predicted + 1]},
+                                         {c[Names::trial_step], c[Names::trial_step + 1]});
+    c.set(Names::predicted, select(lanes, z.x, c[Names::predicted]));
+    c.set(Names::predicted + 1, select(lanes, z.y, c[Names::predicted + 1]));
+  }
+}
+
 /// d = −H⁻¹∇ℓ. If round-off makes H indefinite, its diagonal is raised. Lanes that still have no
 /// direction end.
 template <typename Number, int Stride>
@@ -384,15 +401,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::step() noexcept {
   const Number length =
       LaneSearch<Number, Stride>(state_).find_step(limits_.line_search_tolerance, running());
   const Mask moving = running();
-  for (int k = 0; k < state_.layout().contacts; ++k) {
-    const Cells c = state_.contact(k);
-    const LaneTrial<Number> at = state_.at_trial(k);
-    const auto z = predict_lanes<Number>({at.y1, at.y2}, at.mu * c[Names::impulse + 2],
-                                         {c[Names::predicted], c[Names::predicted + 1]},
-                                         {c[Names::trial_step], c[Names::trial_step + 1]});
-    c.set(Names::predicted, select(moving, z.x, c[Names::predicted]));
-    c.set(Names::predicted + 1, select(moving, z.y, c[Names::predicted + 1]));
-  }
+  predict_directions(moving);
   const Cells v = state_.vector(Names::velocity), d = state_.vector(Names::direction);
   for (int i = 0; i < state_.layout().velocities; ++i) {
     v.set(i, select(moving, v[i] + length * d[i], v[i]));

@@ -14,9 +14,6 @@ namespace detail {
 struct LaneSweepTuning {
   /// Passes over all contacts.
   static constexpr int convex_passes = 6, coulomb_passes = 10;
-  /// After sweeps, Newton's method on Coulomb's law is tried if the residual, relative to its
-  /// scale, is below this value.
-  static constexpr double coulomb_reach = 0.3;
 };
 
 /// Sweeps over the contacts of a single body in each lane, starting with zero impulse. Each contact
