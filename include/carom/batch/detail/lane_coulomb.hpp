@@ -158,12 +158,12 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
     keep_best(running());
     end(meets_target(), SolveStatus::converged);
   } else {
-    const Mask far =
+    const Mask distant =
         running() & (!(state_.residual <= number(Tuning::good_guess) * state_.scale()));
-    if (any(far)) {
+    if (any(distant)) {
       state_.set_law(ended());
       state_.evaluate();
-      convex_.start_from_best(far);
+      convex_.start_from_best(distant);
       evaluate(everywhere<Number>(true));
       keep_best(running());
       end(meets_target(), SolveStatus::converged);
