@@ -215,10 +215,12 @@ set(CAROM_HEADERS
   include/carom/solvers/search/law_iterate.hpp
   include/carom/solvers/search/newton_walk.hpp
   include/carom/solvers/search/paced_limits.hpp
+  include/carom/solvers/search/problem_sweep.hpp
   include/carom/solvers/search/proximal_law.hpp
   include/carom/solvers/search/proximal_newton.hpp
   include/carom/solvers/search/sap_tuning.hpp
   include/carom/solvers/search/small_solver.hpp
+  include/carom/solvers/search/timed_sweeps.hpp
   include/carom/solvers/smoothed_contact.hpp
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp

@@ -516,6 +516,30 @@ TEST_CASE("contact_solver: at a deadline it returns the best so far, in its cone
   }
 }
 
+TEST_CASE("contact_solver: with twice the time the answer is not worse, and a deadline is kept",
+          "[solvers][law]") {
+  for (const int count : {3, 10}) {
+    const auto problem = build(make_rigid(carom::testing::make_stack({.count = count})));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      double before = std::numeric_limits<double>::infinity();
+      for (int deadline = 8; deadline <= 1 << 14; deadline *= 2) {
+        CAPTURE(count, to_string(law), deadline);
+        ContactSolver<double> solver({.law = law});
+        carom::testing::FakeClock clock;
+        solver.set_limits(clock.until(deadline));
+        VectorX<double> velocity = problem.free_velocity();
+        const auto report = solver.solve(problem, velocity);
+        check_answer(problem, solver, velocity, report);
+        // At a residual of 1 and more no digit is known.
+        CHECK(std::min(report.residual, 1.0) <= std::max(before, 1e-7));
+        CHECK(clock.calls <= deadline + 1);
+        before = report.residual;
+      }
+      CHECK(before <= ContactSolver<double>().options().tolerance);
+    }
+  }
+}
+
 TEST_CASE("contact_solver: its limit of iterations holds for all stages together",
           "[solvers][law]") {
   const auto raw = carom::testing::make_stack({.count = 6, .copies = 2, .push = 0.5});

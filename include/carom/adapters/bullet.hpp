@@ -51,8 +51,10 @@ class BulletSolver : public btConstraintSolver {
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
   /// Sets the limits of all later solves, as ContactSolver::set_limits() does: set a new deadline
-  /// before each step of the world. They also apply to the motion out of penetration.
+  /// before each step of the world. They also apply to the motion out of penetration, for which a
+  /// part of the time is kept.
   void set_limits(const SolveLimits& limits) noexcept {
+    limits_ = limits;
     solver_.set_limits(limits);
     mover_.set_limits(limits);
   }
@@ -93,6 +95,7 @@ class BulletSolver : public btConstraintSolver {
     refuse(contacts_.refused(), contacts_.fault());
     if (options_.impact == BulletImpact::propagative) strike(info);
     const bool remembers = write_problem(info);
+    share_time();
     const SolveReport<double> solved = solve(remembers && warm(info));
     bodies_.release();
     if (solved.status == SolveStatus::not_finite) return btScalar(solved.residual);
@@ -140,6 +143,28 @@ class BulletSolver : public btConstraintSolver {
     report_.contacts += int(contacts_.points().size());
     report_.joint_rows += joints_.row_count();
     return remembers;
+  }
+
+  /// Keeps a share of the time until a deadline for the motion out of penetration, if there will be
+  /// one.
+  void share_time() noexcept {
+    if (!limits_.has_deadline()) return;
+    SolveLimits own = limits_;
+    if (overlap_to_remove() > 0) {
+      const double now = limits_.now(limits_.context);
+      own.deadline = now + solve_share * (limits_.deadline - now);
+    }
+    solver_.set_limits(own);
+  }
+  /// How deep the deepest point is that has to be moved apart [m]; 0 if there is none.
+  [[nodiscard]] double overlap_to_remove() const noexcept {
+    double deepest = 0;
+    for (const detail::BulletPoint& p : contacts_.points()) {
+      if (p.is_separable() && (options_.rigid || p.was_struck())) {
+        deepest = std::max(deepest, -p.gap);
+      }
+    }
+    return deepest > (options_.rigid ? options_.allowed_penetration : 0) ? deepest : 0;
   }
 
   /// Writes velocity_ and impulse_. They are invalid if the status is not_finite.
@@ -199,11 +224,7 @@ class BulletSolver : public btConstraintSolver {
       if (rigid) return p.gap + allowed / 2;
       return p.was_struck() ? p.gap : std::max(p.gap, 0.0);
     };
-    double deepest = 0;
-    for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_separable() && (rigid || p.was_struck())) deepest = std::max(deepest, -p.gap);
-    }
-    if (deepest <= (rigid ? allowed : 0)) return;
+    if (!(overlap_to_remove() > 0)) return;
     ++report_.projections;
     moves_.reset(1.0);
     for (Index b = 0; b < problem_.body_count(); ++b) {
@@ -214,14 +235,33 @@ class BulletSolver : public btConstraintSolver {
     }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
-    static_cast<void>(mover_.solve(moves_, shift_));
+    const SolveReport<double> moved = mover_.solve(moves_, shift_);
     if (!shift_.allFinite()) return;
+    if (moved.status == SolveStatus::deadline) shift_ *= share_that_separates();
     for (int slot = 0; slot < bodies_.count(); ++slot) {
       const detail::BulletBody& body = bodies_[slot];
       if (body.index < 0) continue;
       const BodyRange range = moves_.body(body.index);
       move(*body.body, body.basis * shift_.segment(range.start, range.size));
     }
+  }
+  /// The largest share of an unfinished motion, of 1, 1/2, 1/4, ..., that makes the sum of squares
+  /// of the overlaps smaller, or 0: such a motion may push bodies into others.
+  [[nodiscard]] double share_that_separates() const {
+    const auto sum = [&](double share) {
+      double result = 0;
+      moves_.for_each_block_by_kind([&](const auto& block) {
+        if (!block.is_cone()) return;
+        const double left = share * block.velocity(shift_)(2) - block.bias_velocity()(2);
+        result += left < 0 ? left * left : 0;
+      });
+      return result;
+    };
+    const double now = sum(0);
+    for (double share = 1; share >= least_share; share /= 2) {
+      if (sum(share) < now) return share;
+    }
+    return 0;
   }
   void hold_joints() {
     for (const detail::JointBlock& block : joints_.blocks()) {
@@ -258,6 +298,12 @@ class BulletSolver : public btConstraintSolver {
   /// Natural map error of motions out of penetration [-], that is, their relative error. It need
   /// not be smaller, because half of a penetration remains.
   static constexpr double mover_tolerance = 1e-8;
+  /// Share of the time until a deadline for velocities and impulses; the rest is for the motion out
+  /// of penetration [-].
+  static constexpr double solve_share = 0.6;
+  /// Least share of an unfinished motion that is tried [-].
+  static constexpr double least_share = 1.0 / 64;
+  SolveLimits limits_;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;
 };

@@ -107,6 +107,10 @@ class BlockSequence : public Bodies<Scalar> {
   /// It has three rows and the law of most blocks, and it is stored separately from the others.
   [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
   [[nodiscard]] Index friction_contact_count() const noexcept { return contacts_.size(); }
+  /// Its index among the friction contacts, or among the other blocks, in the order of addition.
+  [[nodiscard]] Index number_of_kind(Index block) const noexcept {
+    return is_friction_contact(block) ? at(block).law : -1 - at(block).law;
+  }
   /// Numbers of a friction contact.
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
     return contacts_[at(block).law];

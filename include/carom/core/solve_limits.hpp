@@ -39,6 +39,10 @@ struct SolveLimits {
   [[nodiscard]] bool is_over() const noexcept {
     return now != nullptr && !(now(context) < deadline);
   }
+  /// Whether there is a clock and a time on it at which a solve has to end.
+  [[nodiscard]] bool has_deadline() const noexcept {
+    return now != nullptr && !(deadline == std::numeric_limits<double>::infinity());
+  }
   /// The same clock and deadline with another iteration limit.
   [[nodiscard]] SolveLimits with_iterations(int limit) const noexcept {
     SolveLimits other = *this;

@@ -10,6 +10,7 @@
 #include "carom/solvers/proximal.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/search/judged_rounds.hpp"
+#include "carom/solvers/search/timed_sweeps.hpp"
 #include "carom/solvers/systems/executor_reference.hpp"
 
 namespace carom {
@@ -26,7 +27,7 @@ inline namespace CAROM_ABI {
 /// those of the step before), then the central path of the law, then proximal steps if the path
 /// folds back. It factors whole islands. For thousands of bodies ProximalSolver, which has no
 /// factor, takes its place for rigid contact under the convex law and compliant contact under
-/// Coulomb's law.
+/// Coulomb's law. A solve with a deadline begins with sweeps, see set_limits().
 /// Each method can also be selected alone, and returns velocity and impulses in the same way.
 ///
 /// ```
@@ -50,9 +51,14 @@ class ContactSolver {
         rounds_(options.law, options.tolerance, options.iteration_limit,
                 options.method == ContactMethod::sap) {}
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
-  /// Sets the limits of all later solves; a default SolveLimits has no limit. At a deadline the
-  /// answer is the best iterate by the measure of the active stage, which is the momentum balance
-  /// for SapSolver. A later deadline may therefore result in a larger natural map error.
+  /// Sets the limits of all later solves; a default SolveLimits has no limit.
+  ///
+  /// With a deadline, `automatic` begins with sweeps over the contacts, which need no factor, and
+  /// continues with them if the time does not suffice for the other methods; how long these take
+  /// is learned from one solve to the next. At the deadline the answer is the better one of the
+  /// sweeps' and the other methods', by `residual`. The deadline is exceeded by at most one sweep
+  /// and the measure of the answer. A method selected by name returns its best iterate by its own
+  /// measure.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 
@@ -75,8 +81,10 @@ class ContactSolver {
   template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
+    grow(problem);
     executor_ = detail::ExecutorReference(executor);
-    return with_overlap(problem, solve_without_impulse(problem, velocity));
+    return with_overlap(problem, has_deadline() ? solve_in_time(problem, velocity, false)
+                                                : solve_without_impulse(problem, velocity));
   }
 
   /// Solves from a first guess of the impulses; ContactMethod::sap starts at their velocity.
@@ -89,10 +97,11 @@ class ContactSolver {
                                  const Eigen::MatrixBase<Impulse>& impulse,
                                  VectorX<Scalar>& velocity, Executor&& executor = {}) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-    impulse_.grow(problem.impulse_count());
+    grow(problem);
     impulse_ = impulse;
     executor_ = detail::ExecutorReference(executor);
-    return with_overlap(problem, solve_from_impulse(problem, velocity));
+    return with_overlap(problem, has_deadline() ? solve_in_time(problem, velocity, true)
+                                                : solve_from_impulse(problem, velocity));
   }
 
   /// γ of the last solve, stacked block by block.
@@ -113,6 +122,20 @@ class ContactSolver {
                                             VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
+  /// Memory for the answer, and for sweeps before a deadline: it may come with any solve.
+  void grow(const ContactProblem<Scalar>& problem) {
+    impulse_.grow(problem.impulse_count());
+    const bool large = problem.block_count() >= Tuning::proximal_blocks;
+    if (options_.method != ContactMethod::automatic || (large && !has_deadline())) return;
+    swept_.grow(problem.impulse_count());
+    guess_.grow(problem.velocity_count());
+    sweeps_.reserve(problem, options_.law);
+  }
+  [[nodiscard]] bool has_deadline() const noexcept {
+    return options_.method == ContactMethod::automatic && rounds_.limits().has_deadline();
+  }
+  SolveReport<Scalar> solve_in_time(const ContactProblem<Scalar>& problem,
+                                    VectorX<Scalar>& velocity, bool guessed) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_proximal(const ContactProblem<Scalar>& problem,
@@ -133,8 +156,10 @@ class ContactSolver {
   InteriorPointSolver<Scalar> path_;
   ProximalSolver<Scalar> proximal_;
   Growing<VectorX<Scalar>> impulse_;
-  detail::ExecutorReference executor_;   ///< of the active solve
-  detail::JudgedRounds<Scalar> rounds_;  ///< limits, and rounds of a method selected by name
+  Growing<VectorX<Scalar>> swept_, guess_;  ///< impulses of the sweeps; given velocity
+  detail::ExecutorReference executor_;      ///< of the active solve
+  detail::JudgedRounds<Scalar> rounds_;     ///< limits, and rounds of a method selected by name
+  detail::TimedSweeps<Scalar> sweeps_;
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -142,7 +167,7 @@ class ContactSolver {
 
 template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
-  impulse_.grow(problem.impulse_count());
+  grow(problem);
   impulse_.setZero();
   rounds_.prepare(problem);
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
@@ -151,11 +176,50 @@ void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   if (detail::follows_path(options_)) path_.prepare(problem);
 }
 
+/// Sweeps first. The methods follow if the time that is left probably suffices for them. At the
+/// deadline the answer is the better one of theirs and of the sweeps.
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_in_time(const ContactProblem<Scalar>& problem,
+                                                         VectorX<Scalar>& velocity,
+                                                         bool guessed) noexcept {
+  const auto run_methods = [&](bool warm) {
+    return warm ? solve_from_impulse(problem, velocity) : solve_without_impulse(problem, velocity);
+  };
+  if (!guessed) impulse_.setZero();
+  if (!impulse_.allFinite() || !problem.free_velocity().allFinite()) return run_methods(guessed);
+  if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
+  if (!velocity.allFinite() && !guessed) return rounds_.refuse();
+  guess_ = velocity;
+  SolveReport<Scalar> swept;
+  const auto is_solved = [&] { return rounds_.judge(problem, velocity, impulse_, swept); };
+  const auto next = sweeps_.run(problem, options_.law, options_.tolerance, rounds_.limits(),
+                                {impulse_.data(), velocity.data()}, is_solved);
+  swept.error_bound = std::numeric_limits<Scalar>::infinity();
+  if (next == detail::AfterSweeps::solved || next == detail::AfterSweeps::late) {
+    const bool solved = swept.residual <= options_.tolerance;
+    swept.status = solved ? SolveStatus::converged : SolveStatus::deadline;
+    return swept;
+  }
+  swept_ = impulse_;
+  const bool warm = guessed || next == detail::AfterSweeps::go_on;
+  if (!warm) velocity = guess_;
+  SolveReport<Scalar> report = run_methods(warm);
+  const bool improved = report.residual < swept.residual;
+  sweeps_.learn(rounds_.limits(), improved);
+  if (report.status == SolveStatus::deadline && !improved) {
+    swept.iterations = report.iterations;
+    swept.status = report.status;
+    impulse_ = swept_;
+    write_velocity(problem, impulse_, velocity);
+    return swept;
+  }
+  return report;
+}
+
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
     const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept {
   if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
-  impulse_.grow(problem.impulse_count());
   impulse_.setZero();
   if (options_.method == ContactMethod::sap) return solve_by_sap(problem, velocity);
   if (!velocity.allFinite()) return rounds_.refuse();

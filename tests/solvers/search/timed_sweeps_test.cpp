@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/search/timed_sweeps.hpp"
+
+#include "support/catch.hpp"
+#include "support/fake_clock.hpp"
+#include "support/stacks.hpp"
+
+namespace timed_sweeps_test {
+
+using carom::ContactProblem, carom::FrictionLaw, carom::VectorX;
+using carom::detail::AfterSweeps, carom::detail::TimedSweeps, carom::detail::TimedSweepsTuning;
+using carom::testing::build, carom::testing::FakeClock, carom::testing::make_stack;
+
+namespace {
+
+/// Sweeps over a stack whose answer never satisfies the tolerance.
+struct Scene {
+  ContactProblem<double> problem = build<double>(make_stack({.count = 6}));
+  VectorX<double> impulse = VectorX<double>::Zero(problem.impulse_count());
+  VectorX<double> velocity = problem.free_velocity();
+  TimedSweeps<double> sweeps;
+  FakeClock clock;
+  int measures = 0;
+
+  [[nodiscard]] AfterSweeps run(double deadline) {
+    clock.calls = 0;
+    const auto limits = clock.until(deadline);
+    return sweeps.run(problem, FrictionLaw::coulomb, 1e-14, limits,
+                      {impulse.data(), velocity.data()}, [&] {
+                        ++measures;
+                        return false;
+                      });
+  }
+  void learn(int now, bool improved) {
+    clock.calls = now;
+    sweeps.learn(clock.until(0), improved);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("timed_sweeps: with little time there is one sweep, and one measure of the answer",
+          "[solvers][law]") {
+  for (const double deadline : {-1.0, 0.0, 1.0, 6.0}) {
+    Scene scene;
+    CHECK(scene.run(deadline) == AfterSweeps::late);
+    CHECK(scene.measures == 1);
+    CHECK(scene.clock.calls == 4);  // before and after the sweep and the measure
+    CHECK_FALSE(scene.impulse.isZero(0));
+  }
+}
+
+TEST_CASE("timed_sweeps: sweeps fill the time that does not suffice for other methods",
+          "[solvers][law]") {
+  Scene scene;
+  const double time = TimedSweepsTuning::unknown_methods / 2;
+  CHECK(scene.run(time) == AfterSweeps::late);
+  CHECK(scene.clock.calls <= time);
+  CHECK(scene.clock.calls >= time - TimedSweepsTuning::unknown_measure);
+}
+
+TEST_CASE("timed_sweeps: other methods begin at once with ample time, after some sweeps otherwise",
+          "[solvers][law]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  Scene ample, short_of_time;
+  CHECK(ample.run(2 * methods / TimedSweepsTuning::ample_share) == AfterSweeps::ample);
+  CHECK(ample.clock.calls == 4);
+  CHECK(short_of_time.run(3 * methods) == AfterSweeps::go_on);
+  CHECK(short_of_time.clock.calls == TimedSweepsTuning::first_sweeps + 3);
+}
+
+TEST_CASE("timed_sweeps: how long the other methods need is learned", "[solvers][law]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  Scene scene;
+  CHECK(scene.run(3 * methods) == AfterSweeps::go_on);
+  scene.learn(1000, false);  // they were of no use in ten times the expected time
+  CHECK(scene.run(3 * methods) == AfterSweeps::late);
+  int solves = 0;
+  while (scene.run(3 * methods) == AfterSweeps::late && solves < 1000) ++solves;
+  CHECK(solves > 3);  // forgotten, after a while
+  CHECK(solves < 30);
+  scene.learn(scene.clock.calls + 20, true);
+  CHECK(scene.run(60) == AfterSweeps::go_on);
+}
+
+}  // namespace timed_sweeps_test
