@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
@@ -130,6 +131,14 @@ class ContactSolver {
     swept_.grow(problem.impulse_count());
     guess_.grow(problem.velocity_count());
     sweeps_.reserve(problem, options_.law);
+    const std::array<Index, 3> sizes = {problem.impulse_count(), problem.velocity_count(),
+                                        problem.body_count()};
+    bool larger = false;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      larger = larger || sizes[k] > largest_[k];
+      largest_[k] = (std::max)(largest_[k], sizes[k]);
+    }
+    if (larger) rounds_.prepare(problem);
   }
   [[nodiscard]] bool has_deadline() const noexcept {
     return options_.method == ContactMethod::automatic && rounds_.limits().has_deadline();
@@ -160,6 +169,8 @@ class ContactSolver {
   detail::ExecutorReference executor_;      ///< of the active solve
   detail::JudgedRounds<Scalar> rounds_;     ///< limits, and rounds of a method selected by name
   detail::TimedSweeps<Scalar> sweeps_;
+  std::array<Index, 3>
+      largest_{};  ///< impulses, velocities and bodies for which rounds_ has memory
 };
 // NOLINTEND(bugprone-exception-escape)
 
