@@ -182,11 +182,7 @@ class BulletSolver : public btConstraintSolver {
     if (warm && options_.rigid) {
       guess_.setZero(problem_.impulse_count());
       contacts_.write_guess(memory_, guess_);
-      const int most = limits_.is_over() ? late_solves : 1;
-      for (int k = 0; k < most && (k == 0 || solved.status == SolveStatus::deadline); ++k) {
-        solved = solver_.solve_from(problem_, guess_, velocity_);
-        guess_ = solver_.impulse();
-      }
+      solved = solver_.solve_from(problem_, guess_, velocity_);
       report_.iterations += solved.iterations;
     }
     const bool late = solved.status == SolveStatus::deadline;
@@ -307,9 +303,6 @@ class BulletSolver : public btConstraintSolver {
   static constexpr double solve_share = 0.6;
   /// Least share of an unfinished motion that is tried [-].
   static constexpr double least_share = 1.0 / 64;
-  /// Count of solves, each of one sweep, if the time is over before the first: with one sweep in
-  /// each step a stack creeps.
-  static constexpr int late_solves = 10;
   SolveLimits limits_;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;

@@ -8,8 +8,10 @@
 
 #include "carom/contact/bodies.hpp"
 #include "carom/contact/compliance.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
 #include "carom/contact/weighted_block.hpp"
 #include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/small_vector.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -22,6 +24,46 @@ struct BlockSide {
   const Scalar* jacobian;  ///< Jᵀ, size × rows, stored by columns
   const Scalar* whitened;  ///< Ĵᵀ = L⁻¹ Jᵀ
 };
+
+namespace detail {
+
+/// Adds Ĵ w of a friction contact on a rigid body: three rows of six numbers.
+template <RealScalar Scalar>
+inline void add_six_dots(const Scalar* rows, const Scalar* w, Scalar* velocity) noexcept {
+  using Four = SmallVector<Scalar, 4>;
+  using Two = SmallVector<Scalar, 2>;
+  const Four first = Four::at(w);
+  const Two last = Two::at(w + 4);
+  CAROM_UNROLL
+  for (int r = 0; r < 3; ++r) {
+    const Four four = Four::at(rows + 6 * r);
+    const Two two = Two::at(rows + 6 * r + 4);
+    Scalar product[6];
+    CAROM_UNROLL
+    for (int k = 0; k < 4; ++k) product[k] = four(k) * first(k);
+    CAROM_UNROLL
+    for (int k = 0; k < 2; ++k) product[4 + k] = two(k) * last(k);
+    velocity[r] +=
+        ((product[0] + product[2]) + product[4]) + ((product[1] + product[3]) + product[5]);
+  }
+}
+/// Adds Ĵᵀ γ of a friction contact to the six whitened velocities of a rigid body.
+template <RealScalar Scalar>
+inline void add_six_multiples(const Scalar* impulse, const Scalar* rows, Scalar* w) noexcept {
+  using Four = SmallVector<Scalar, 4>;
+  using Two = SmallVector<Scalar, 2>;
+  Four first = Four::at(w);
+  Two last = Two::at(w + 4);
+  CAROM_UNROLL
+  for (int r = 0; r < 3; ++r) {
+    first += impulse[r] * Four::at(rows + 6 * r);
+    last += impulse[r] * Two::at(rows + 6 * r + 4);
+  }
+  first.write_to(w);
+  last.write_to(w + 4);
+}
+
+}  // namespace detail
 
 /// One block of rows of a ContactProblem: its bodies, J, its law, and quantities computed from
 /// them. A loop over all blocks is therefore written once.
@@ -108,10 +150,12 @@ class BlockView {
   [[nodiscard]] Rows velocity(const Scalar* v) const noexcept {
     Rows result = Rows::Zero();
     for (int s = 0; s < side_count_; ++s) {
-      const auto [start, size] = side(s).range;
-      for (int row = 0; row < rows(); ++row) {
-        result(row) += detail::long_dot(jacobian_row(s, row), v + start, size);
-      }
+      const Side& own = side(s);
+      detail::with_count(own.range.size, [&](auto size) noexcept {
+        for (int row = 0; row < rows(); ++row) {
+          result(row) += detail::long_dot(own.jacobian + row * size, v + own.range.start, size);
+        }
+      });
     }
     return result;
   }
@@ -130,6 +174,41 @@ class BlockView {
     for (int row = 0; row < rows(); ++row) {
       detail::add_multiple(impulse(row), jacobian_row(s, row), size, momentum + start);
     }
+  }
+  /// Adds Ĵ w to velocities of the rows.
+  /// @param w  whitened velocities of all bodies.
+  void add_whitened_velocity(const Scalar* w, Scalar* velocity) const noexcept {
+    for (int s = 0; s < side_count_; ++s) {
+      const auto [start, size] = side(s).range;
+      if (Capacity == 3 && size == 6) {
+        detail::add_six_dots(side(s).whitened, w + start, velocity);
+        continue;
+      }
+      for (int row = 0; row < rows(); ++row) {
+        velocity[row] += detail::long_dot(whitened_row(s, row), w + start, size);
+      }
+    }
+  }
+  /// Adds Ĵᵀ γ to whitened velocities of all bodies.
+  void add_whitened_impulse(const Scalar* impulse, Scalar* w) const noexcept {
+    for (int s = 0; s < side_count_; ++s) {
+      const auto [start, size] = side(s).range;
+      if (Capacity == 3 && size == 6) {
+        detail::add_six_multiples(impulse, side(s).whitened, w + start);
+        continue;
+      }
+      for (int row = 0; row < rows(); ++row) {
+        detail::add_multiple(impulse[row], whitened_row(s, row), size, w + start);
+      }
+    }
+  }
+  /// W_ii = J A⁻¹ Jᵀ of the rows, zero beyond them.
+  [[nodiscard]] SquareMatrix<Scalar, Capacity> own_delassus() const noexcept {
+    SquareMatrix<Scalar, Capacity> own = SquareMatrix<Scalar, Capacity>::Zero();
+    for (int s = 0; s < side_count_; ++s) {
+      detail::add_own_delassus(side(s).whitened, side(s).range.size, rows(), own);
+    }
+    return own;
   }
   /// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows [J].
   [[nodiscard]] Scalar gross_squared(const Rows& impulse) const noexcept {

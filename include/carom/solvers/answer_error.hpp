@@ -63,13 +63,10 @@ class AnswerJudge {
   explicit AnswerJudge(FrictionLaw law, bool softened = false) noexcept
       : law_(law), softened_(softened) {}
 
-  /// Allocates memory for the problem, so that judge() does not.
-  void prepare(const ContactProblem<Scalar>& problem) {
-    scales_.write(problem);
-    for (Sequence<Scalar>* numbers : {&pushed_, &whitened_}) {
-      numbers->resize(problem.velocity_count());
-    }
-    gross_.resize(problem.body_count());
+  /// Allocates memory for the problem's size, so that judge() does not.
+  void reserve(const ContactProblem<Scalar>& problem) {
+    scales_.reserve(problem);
+    reserve_sums(problem);
   }
   /// Measures the error of (v, γ) in the laws of a problem.
   /// @note  Allocates only for a problem larger than every problem before.
@@ -83,7 +80,8 @@ class AnswerJudge {
       result.residual = result.block_error = result.body_error = infinity;
       return result;
     }
-    prepare(problem);
+    scales_.write(problem);
+    reserve_sums(problem);
     std::fill(pushed_.begin(), pushed_.end(), Scalar(0));
     std::fill(gross_.begin(), gross_.end(), Scalar(0));
     problem.for_each_block_by_kind([&](const auto& block) {
@@ -108,6 +106,12 @@ class AnswerJudge {
  private:
   static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
 
+  void reserve_sums(const ContactProblem<Scalar>& problem) {
+    for (Sequence<Scalar>* numbers : {&pushed_, &whitened_}) {
+      numbers->resize(problem.velocity_count());
+    }
+    gross_.resize(problem.body_count());
+  }
   /// The error of a block.
   /// @param moved  J v of its rows.
   template <typename Block>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
@@ -57,9 +56,10 @@ class ContactSolver {
   /// With a deadline, `automatic` begins with sweeps over the contacts, which need no factor, and
   /// continues with them if the time does not suffice for the other methods; how long these take
   /// is learned from one solve to the next. At the deadline the answer is the better one of the
-  /// sweeps' and the other methods', by `residual`. The deadline is exceeded by at most one sweep
-  /// and the measure of the answer. A method selected by name returns its best iterate by its own
-  /// measure.
+  /// sweeps' and the other methods', by `residual`. Sweeps exceed the deadline by at most one of
+  /// them and the measure of the answer, or by ten if the time is over before the first. The other
+  /// methods exceed it by an iteration that takes longer than the longest one before. A method
+  /// selected by name returns its best iterate by its own measure.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 
@@ -131,14 +131,7 @@ class ContactSolver {
     swept_.grow(problem.impulse_count());
     guess_.grow(problem.velocity_count());
     sweeps_.reserve(problem, options_.law);
-    const std::array<Index, 3> sizes = {problem.impulse_count(), problem.velocity_count(),
-                                        problem.body_count()};
-    bool larger = false;
-    for (std::size_t k = 0; k < sizes.size(); ++k) {
-      larger = larger || sizes[k] > largest_[k];
-      largest_[k] = (std::max)(largest_[k], sizes[k]);
-    }
-    if (larger) rounds_.prepare(problem);
+    rounds_.reserve(problem);
   }
   [[nodiscard]] bool has_deadline() const noexcept {
     return options_.method == ContactMethod::automatic && rounds_.limits().has_deadline();
@@ -169,8 +162,6 @@ class ContactSolver {
   detail::ExecutorReference executor_;      ///< of the active solve
   detail::JudgedRounds<Scalar> rounds_;     ///< limits, and rounds of a method selected by name
   detail::TimedSweeps<Scalar> sweeps_;
-  std::array<Index, 3>
-      largest_{};  ///< impulses, velocities and bodies for which rounds_ has memory
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -180,7 +171,7 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   grow(problem);
   impulse_.setZero();
-  rounds_.prepare(problem);
+  rounds_.reserve(problem);
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
   if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
   if (detail::avoids_factor(options_, problem)) return proximal_.prepare(problem);

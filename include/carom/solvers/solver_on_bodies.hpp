@@ -42,7 +42,7 @@ class SolverOnBodies {
   void prepare(const ContactProblem<Scalar>& problem) {
     impulse_.grow(problem.impulse_count());
     impulse_.setZero();
-    rounds_.prepare(problem);
+    rounds_.reserve(problem);
     form_.write(problem, dual_);
     solver_.prepare(dual_);
   }

@@ -20,7 +20,7 @@ struct Scene {
   VectorX<double> velocity = problem.free_velocity();
   TimedSweeps<double> sweeps;
   FakeClock clock;
-  int measures = 0;
+  int measures = 0, cost_of_measure = 0;
 
   [[nodiscard]] AfterSweeps run(double deadline) {
     clock.calls = 0;
@@ -28,6 +28,7 @@ struct Scene {
     return sweeps.run(problem, FrictionLaw::coulomb, 1e-14, limits,
                       {impulse.data(), velocity.data()}, [&] {
                         ++measures;
+                        clock.calls += cost_of_measure;
                         return false;
                       });
   }
@@ -41,13 +42,49 @@ struct Scene {
 
 TEST_CASE("timed_sweeps: with little time there is one sweep, and one measure of the answer",
           "[solvers][law]") {
-  for (const double deadline : {-1.0, 0.0, 1.0, 6.0}) {
+  for (const double deadline : {0.5, 1.0, 6.0}) {
     Scene scene;
     CHECK(scene.run(deadline) == AfterSweeps::late);
     CHECK(scene.measures == 1);
     CHECK(scene.clock.calls == 4);  // before and after the sweep and the measure
     CHECK_FALSE(scene.impulse.isZero(0));
   }
+}
+
+TEST_CASE("timed_sweeps: ten sweeps have one measure if the time is over before the first",
+          "[solvers][law]") {
+  for (const double deadline : {-1.0, 0.0}) {
+    Scene scene;
+    CHECK(scene.run(deadline) == AfterSweeps::late);
+    CHECK(scene.measures == 1);
+    // before the sweeps, after each of them, and before and after the measure
+    CHECK(scene.clock.calls == TimedSweepsTuning::late_sweeps + 3);
+  }
+}
+
+TEST_CASE(
+    "timed_sweeps: an answer that no sweep changes is measured at once, also when time is over",
+    "[solvers][law]") {
+  Scene scene;
+  ContactProblem<double> free_flight(0.01);  // no block: no sweep changes anything
+  static_cast<void>(
+      free_flight.add_body(Eigen::Matrix3d::Identity().eval(), Eigen::Vector3d(1, 2, 3)));
+  scene.problem = free_flight;
+  scene.impulse.resize(0);
+  CHECK(scene.run(-1) == AfterSweeps::late);
+  CHECK(scene.clock.calls == 4);
+  CHECK(scene.velocity.head(3) == Eigen::Vector3d(1, 2, 3));
+}
+
+TEST_CASE("timed_sweeps: the time of the measure is not that of the other methods",
+          "[solvers][law]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  Scene scene;
+  scene.cost_of_measure = 100;
+  CHECK(scene.run(2 * (methods + 100) / TimedSweepsTuning::ample_share) == AfterSweeps::ample);
+  scene.learn(scene.clock.calls + 4, true);  // they improved the answer in four sweeps
+  scene.cost_of_measure = 0;
+  CHECK(scene.run(250) == AfterSweeps::ample);
 }
 
 TEST_CASE("timed_sweeps: sweeps fill the time that does not suffice for other methods",

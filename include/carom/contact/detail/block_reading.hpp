@@ -74,11 +74,10 @@ template <RealScalar Scalar>
 /// W_ii = Σ J A⁻¹ Jᵀ for a block with three rows.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const BlockSides<Scalar>& sides) noexcept {
-  SquareMatrix<Scalar, 3> sum = own_delassus(sides.all[0].whitened, sides.all[0].range.size);
-  if (sides.count == 2) {
-    const BlockSide<Scalar>& second = sides.all[1];
-    const SquareMatrix<Scalar, 3> other = own_delassus(second.whitened, second.range.size);
-    for (Index i = 0; i < 9; ++i) sum.data()[i] += other.data()[i];
+  SquareMatrix<Scalar, 3> sum = SquareMatrix<Scalar, 3>::Zero();
+  for (int s = 0; s < sides.count; ++s) {
+    const BlockSide<Scalar>& side = sides.all[std::size_t(s)];
+    add_own_delassus(side.whitened, side.range.size, 3, sum);
   }
   return sum;
 }

@@ -40,6 +40,14 @@ struct BlockScalesTuning {
 template <RealScalar Scalar>
 class BlockScales {
  public:
+  /// Allocates memory for the problem's size, so that write() does not.
+  void reserve(const ContactProblem<Scalar>& problem) {
+    velocity_.resize(problem.impulse_count());
+    inverse_mass_.resize(problem.impulse_count());
+    motion_.resize(problem.body_count());
+    fastest_.resize(problem.body_count());
+    groups_.reset(problem.body_count());
+  }
   /// Computes the scales of a problem.
   /// @note  Allocates only for a problem larger than every problem before.
   void write(const ContactProblem<Scalar>& problem) {
@@ -69,10 +77,7 @@ class BlockScales {
 
   void begin(const ContactProblem<Scalar>& problem) {
     using std::sqrt;
-    velocity_.resize(problem.impulse_count());
-    inverse_mass_.resize(problem.impulse_count());
-    motion_.resize(problem.body_count());
-    groups_.reset(problem.body_count());
+    reserve(problem);
     fastest_.assign(problem.body_count(), {});
     for (Index b = 0; b < problem.body_count(); ++b) {
       const auto [start, size] = problem.body(b);

@@ -12,16 +12,25 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Adds J A⁻¹ Jᵀ of one body to W_ii of a block.
+/// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × rows.
+template <RealScalar Scalar, int Capacity>
+void add_own_delassus(const Scalar* whitened, Index size, int rows,
+                      SquareMatrix<Scalar, Capacity>& own) noexcept {
+  with_count(size, [&](auto count) noexcept {
+    for (int c = 0; c < rows; ++c) {
+      for (int r = c; r < rows; ++r) {
+        own(r, c) += long_dot(whitened + r * count, whitened + c * count, count);
+        own(c, r) = own(r, c);
+      }
+    }
+  });
+}
 /// J A⁻¹ Jᵀ of one body, for three rows; ‖Σ‖_F/3 over the bodies is a contact's inverse mass.
-/// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × 3.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const Scalar* whitened, Index size) noexcept {
-  SquareMatrix<Scalar, 3> result;
-  for (Index c = 0; c < 3; ++c) {
-    for (Index r = c; r < 3; ++r) {
-      result(r, c) = result(c, r) = long_dot(whitened + r * size, whitened + c * size, size);
-    }
-  }
+  SquareMatrix<Scalar, 3> result = SquareMatrix<Scalar, 3>::Zero();
+  add_own_delassus(whitened, size, 3, result);
   return result;
 }
 

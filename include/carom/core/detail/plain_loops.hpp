@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "carom/core/detail/compiler.hpp"
 #include "carom/core/scalar.hpp"
@@ -54,6 +55,12 @@ void write_multiple(const Scalar& factor, const Scalar* x, Index count, Scalar* 
 template <typename Scalar>
 void write_difference(const Scalar* a, const Scalar* b, Index count, Scalar* result) noexcept {
   for (Index i = 0; i < count; ++i) result[i] = a[i] - b[i];
+}
+/// Calls visit(count). Six, the count of velocities of a rigid body, is a constant of the
+/// argument's type, so that loops over it are unrolled. The results have the same bits.
+template <typename Visit>
+decltype(auto) with_count(Index count, Visit&& visit) noexcept {
+  return count == 6 ? visit(std::integral_constant<Index, 6>{}) : visit(count);
 }
 /// Whether all numbers are finite.
 template <typename Scalar>

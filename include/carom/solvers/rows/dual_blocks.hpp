@@ -75,6 +75,43 @@ template <RealScalar Scalar>
   return positive ? Scalar(0) : floor;
 }
 
+/// A friction contact solved exactly while the impulses of all other contacts are constant.
+/// prepare() reads its block of W + R; solve() then solves for its impulse as often as its velocity
+/// changes.
+/// @tparam Block  CoulombInverseMass or ConvexInverseMass.
+template <RealScalar Scalar, typename Block>
+class FrictionTriple {
+ public:
+  /// @param w      the contact's own block, R included, in rows (t₁, t₂, n).
+  /// @param scale  reference for a block of zeros [1/kg], > 0.
+  void prepare(SquareMatrix<Scalar, 3> w, const Scalar& friction, const Scalar& scale) noexcept {
+    friction_ = friction;
+    ratio_ = Scalar(0);
+    proximal_ = proximal_weight(w, scale);
+    for (int k = 0; k < 3; ++k) w(k, k) += proximal_;
+    block_ = Block(w);
+  }
+  /// The number that prepare() added to the diagonal of W + R.
+  [[nodiscard]] const Scalar& proximal() const noexcept { return proximal_; }
+  [[nodiscard]] const Scalar& friction() const noexcept { return friction_; }
+
+  /// γ for a velocity u without γ.
+  /// @param before  γ of the last visit, from which a proximal step is made.
+  [[nodiscard]] Vector3<Scalar> solve(Vector3<Scalar> velocity, const Scalar* before) noexcept {
+    if (proximal_ > Scalar(0)) {
+      for (int k = 0; k < 3; ++k) velocity(k) -= proximal_ * before[k];
+    }
+    const auto contact = block_.solve(velocity, friction_, ratio_);
+    if (contact.ratio > Scalar(0)) ratio_ = contact.ratio;
+    return contact.impulse;
+  }
+
+ private:
+  Block block_;
+  Scalar friction_, proximal_;
+  Scalar ratio_;  ///< ‖uₜ‖/‖γₜ‖ of the last visit in which the contact slid
+};
+
 /// A contact of three rows solved exactly while the impulses of all other contacts are constant:
 /// friction in space, in a plane or by an ellipse, all of which the friction cone covers once rows
 /// are scaled. prepare() reads the contact's block of W + R; solve() then solves for its impulse as
@@ -87,14 +124,13 @@ class LocalTriple {
   void prepare(const ImpulseSet<Scalar>& set, SquareMatrix<Scalar, 3> w,
                const Scalar& scale) noexcept {
     scale_[0] = scale_[1] = Scalar(1);
-    friction_ = set.friction.x();
-    ratio_ = Scalar(0);
+    Scalar friction = set.friction.x();
     const bool planar = set.shape == ImpulseShape::planar;
     if (planar) scale_[1] = Scalar(0);
     if (set.shape == ImpulseShape::elliptic) {
       const Scalar mx = set.friction.x(), my = set.friction.y();
-      friction_ = mx > my ? mx : my;
-      for (int k = 0; k < 2 && friction_ > Scalar(0); ++k) scale_[k] = set.friction(k) / friction_;
+      friction = mx > my ? mx : my;
+      for (int k = 0; k < 2 && friction > Scalar(0); ++k) scale_[k] = set.friction(k) / friction;
     }
     shift_ =
         Vector3<Scalar>(set.shift(0), planar ? Scalar(0) : set.shift(1), set.shift(planar ? 1 : 2));
@@ -108,26 +144,20 @@ class LocalTriple {
       for (int r = 0; r < 3; ++r) w(r, k) *= scale_[k];
       if (!(w(k, k) > Scalar(0))) w(k, k) = w(1 - k, 1 - k);  // a row that is not there
     }
-    proximal_ = proximal_weight(w, scale);
-    for (int k = 0; k < 3; ++k) w(k, k) += proximal_;
-    block_ = Block(w);
+    round_.prepare(w, friction, scale);
   }
 
   /// Solves for γ in place.
   /// @param velocity  u without γ.
   /// @return  ‖γ − γ before‖².
-  Scalar solve(Vector3<Scalar> velocity, Scalar* impulse) noexcept {
+  Scalar solve(const Vector3<Scalar>& velocity, Scalar* impulse) noexcept {
     if (!plain_) return solve_scaled(velocity, impulse);
-    if (proximal_ > Scalar(0)) {
-      for (int k = 0; k < 3; ++k) velocity(k) -= proximal_ * impulse[k];
-    }
-    const auto contact = block_.solve(velocity, friction_, ratio_);
-    if (contact.ratio > Scalar(0)) ratio_ = contact.ratio;
+    const Vector3<Scalar> found = round_.solve(velocity, impulse);
     Scalar change(0);
     for (int k = 0; k < 3; ++k) {
-      const Scalar step = contact.impulse(k) - impulse[k];
+      const Scalar step = found(k) - impulse[k];
       change += step * step;
-      impulse[k] = contact.impulse(k);
+      impulse[k] = found(k);
     }
     return change;
   }
@@ -139,7 +169,7 @@ class LocalTriple {
     for (int k = 0; k < 3; ++k) y[k] = impulse[k] + shift_(k);
     for (int k = 0; k < 2; ++k) y[k] = scale_[k] > Scalar(0) ? y[k] / scale_[k] : Scalar(0);
     if (!(y[2] > Scalar(0))) y[2] = Scalar(0);
-    const Scalar tangent = sqrt(y[0] * y[0] + y[1] * y[1]), most = friction_ * y[2];
+    const Scalar tangent = sqrt(y[0] * y[0] + y[1] * y[1]), most = round_.friction() * y[2];
     const Scalar share = tangent > most ? most / tangent : Scalar(1);
     for (int k = 0; k < 2; ++k) impulse[k] = share * scale_[k] * y[k] - shift_(k);
     impulse[2] = y[2] - shift_(2);
@@ -147,24 +177,23 @@ class LocalTriple {
 
  private:
   Scalar solve_scaled(Vector3<Scalar> velocity, Scalar* impulse) noexcept {
+    Scalar before[3];
     for (int k = 0; k < 3; ++k) {
       const Scalar scale = k < 2 ? scale_[k] : Scalar(1);
       velocity(k) = (velocity(k) - shifted_velocity_(k)) * scale;
-      if (scale > Scalar(0)) velocity(k) -= proximal_ * (impulse[k] + shift_(k)) / scale;
+      before[k] = scale > Scalar(0) ? Scalar((impulse[k] + shift_(k)) / scale) : Scalar(0);
     }
-    const auto contact = block_.solve(velocity, friction_, ratio_);
-    if (contact.ratio > Scalar(0)) ratio_ = contact.ratio;
+    const Vector3<Scalar> found = round_.solve(velocity, before);
     Scalar change(0);
     for (int k = 0; k < 3; ++k) {
-      const Scalar now = (k < 2 ? scale_[k] : Scalar(1)) * contact.impulse(k) - shift_(k);
+      const Scalar now = (k < 2 ? scale_[k] : Scalar(1)) * found(k) - shift_(k);
       change += (now - impulse[k]) * (now - impulse[k]);
       impulse[k] = now;
     }
     return change;
   }
 
-  Block block_;
-  Scalar friction_, proximal_, ratio_;
+  FrictionTriple<Scalar, Block> round_;  ///< in scaled rows
   bool plain_;
   Scalar scale_[2];  ///< γ of the set = scale × γ of the round cone
   Vector3<Scalar> shift_, shifted_velocity_;

@@ -107,7 +107,7 @@ class JudgedRounds {
   }
 
   /// Allocates memory for the problem's size, so that solve() does not.
-  void prepare(const ContactProblem<Scalar>& problem) { judge_.prepare(problem); }
+  void reserve(const ContactProblem<Scalar>& problem) { judge_.reserve(problem); }
 
   /// Writes the error of an answer, by the measure of all methods, to the report of the method that
   /// found it. Returns whether it satisfies the tolerance.

@@ -17,45 +17,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Ĵ w of one side of a block: its velocities are added to those of the rows.
-/// @param w  whitened velocities of all bodies.
-template <int Rows, RealScalar Scalar>
-void add_whitened_velocity(const BlockSide<Scalar>& side, int rows, const Scalar* w,
-                           Scalar* velocity) noexcept {
-  const auto [start, size] = side.range;
-  if constexpr (Rows == 3) {
-    if (size == 6) {  // a rigid body: the usual case
-      using Block = Eigen::Map<const Eigen::Matrix<Scalar, 6, 3>>;
-      using Motion = Eigen::Map<const Eigen::Matrix<Scalar, 6, 1>>;
-      Eigen::Map<Eigen::Matrix<Scalar, 3, 1>>(velocity) +=
-          Block(side.whitened).transpose().lazyProduct(Motion(w + start));
-      return;
-    }
-  }
-  for (int r = 0; r < rows; ++r) {
-    velocity[r] += long_dot(side.whitened + r * size, w + start, size);
-  }
-}
-
-/// w += Ĵᵀ Δγ of one side of a block.
-template <int Rows, RealScalar Scalar>
-void add_whitened_impulse(const BlockSide<Scalar>& side, int rows, const Scalar* change,
-                          Scalar* w) noexcept {
-  const auto [start, size] = side.range;
-  if constexpr (Rows == 3) {
-    if (size == 6) {
-      using Block = Eigen::Map<const Eigen::Matrix<Scalar, 6, 3>>;
-      using Change = Eigen::Map<const Eigen::Matrix<Scalar, 3, 1>>;
-      Eigen::Map<Eigen::Matrix<Scalar, 6, 1>>(w + start) +=
-          Block(side.whitened).lazyProduct(Change(change));
-      return;
-    }
-  }
-  for (int r = 0; r < rows; ++r) {
-    add_multiple(change[r], side.whitened + r * size, size, w + start);
-  }
-}
-
 /// Sweeps of projected Gauss-Seidel over the blocks of a ContactProblem as they were added: each
 /// block's law is solved exactly while the impulses of all others are constant. Nothing is sorted,
 /// packed or factored, so that the first sweep comes after two passes over the blocks.
@@ -101,10 +62,8 @@ class ProblemSweep {
   /// A friction contact with its own block W + R.
   template <typename InverseMass>
   struct Triple {
-    InverseMass law;
-    SquareMatrix<Scalar, 3> own;  ///< W + p 1
-    Scalar proximal;              ///< p, added where W + R is nearly singular
-    Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of the last visit, 0 if the contact did not slide
+    FrictionTriple<Scalar, InverseMass> law;
+    SquareMatrix<Scalar, 3> own;  ///< W
   };
   struct Rows {
     LocalRows<Scalar> law;
@@ -118,24 +77,6 @@ class ProblemSweep {
   template <int Capacity>
   using Numbers = Vector<Scalar, Capacity>;
 
-  /// W of a block.
-  template <int Capacity>
-  [[nodiscard]] static SquareMatrix<Scalar, Capacity> own_block(
-      const BlockView<Scalar, Capacity>& block) noexcept {
-    SquareMatrix<Scalar, Capacity> own = SquareMatrix<Scalar, Capacity>::Zero();
-    for (int s = 0; s < block.side_count(); ++s) {
-      const Index size = block.side(s).range.size;
-      for (int c = 0; c < block.rows(); ++c) {
-        for (int r = c; r < block.rows(); ++r) {
-          own(r, c) += long_dot(block.whitened_row(s, r), block.whitened_row(s, c), size);
-        }
-      }
-    }
-    for (int c = 0; c < block.rows(); ++c) {
-      for (int r = 0; r < c; ++r) own(r, c) = own(c, r);
-    }
-    return own;
-  }
   template <int Capacity>
   [[nodiscard]] static Numbers<Capacity> softness(
       const BlockView<Scalar, Capacity>& block) noexcept {
@@ -145,7 +86,7 @@ class ProblemSweep {
     return result;
   }
   void prepare(const BlockView<Scalar>& block, Rows& rows) noexcept {
-    rows.own = own_block(block);
+    rows.own = block.own_delassus();
     SquareMatrix<Scalar, 6> soft = rows.own;
     const Numbers<6> r = softness(block);
     Scalar trace(0);
@@ -154,18 +95,12 @@ class ProblemSweep {
   }
   template <typename InverseMass>
   static void prepare(const BlockView<Scalar, 3>& block, Triple<InverseMass>& triple) noexcept {
-    triple.own = own_block(block);
-    triple.ratio = Scalar(0);
+    triple.own = block.own_delassus();
     SquareMatrix<Scalar, 3> soft = triple.own;
     const Numbers<3> r = softness(block);
     for (int k = 0; k < 3; ++k) soft(k, k) += r(k);
     const Scalar trace = soft(0, 0) + soft(1, 1) + soft(2, 2);
-    triple.proximal = proximal_weight(soft, trace > Scalar(0) ? trace : Scalar(1));
-    for (int k = 0; k < 3; ++k) {
-      soft(k, k) += triple.proximal;
-      triple.own(k, k) += triple.proximal;
-    }
-    triple.law = InverseMass(soft);
+    triple.law.prepare(soft, block.law().friction, trace > Scalar(0) ? trace : Scalar(1));
   }
 
   /// The impulses s γ, s ≥ 0.
@@ -183,11 +118,8 @@ class ProblemSweep {
     gamma = block.nearest_unweighted(gamma);
     const Numbers<Capacity> soft = softness(block);
     Numbers<Capacity> load = -block.least_bias_velocity();
-    for (int s = 0; s < block.side_count(); ++s) {
-      add_whitened_velocity<Capacity>(block.side(s), block.rows(),
-                                      problem.whitened_free_velocity().data(), load.data());
-      add_whitened_impulse<Capacity>(block.side(s), block.rows(), gamma.data(), whitened_.data());
-    }
+    block.add_whitened_velocity(problem.whitened_free_velocity().data(), load.data());
+    block.add_whitened_impulse(gamma.data(), whitened_.data());
     for (int k = 0; k < block.rows(); ++k) {
       impulse[block.first_row() + k] = gamma(k);
       ray.load += gamma(k) * load(k);
@@ -207,9 +139,7 @@ class ProblemSweep {
     [[nodiscard]] Numbers<Capacity> held() const noexcept {
       const int count = block.rows();
       Numbers<Capacity> u = -block.least_bias_velocity();
-      for (int s = 0; s < block.side_count(); ++s) {
-        add_whitened_velocity<Capacity>(block.side(s), count, whitened, u.data());
-      }
+      block.add_whitened_velocity(whitened, u.data());
       for (int c = 0; c < count; ++c) {
         const Scalar& gamma = impulse[block.first_row() + c];
         for (int r = 0; r < count; ++r) u(r) -= local.own(r, c) * gamma;
@@ -218,9 +148,7 @@ class ProblemSweep {
     }
     [[nodiscard]] Numbers<Capacity> solve(const Numbers<Capacity>& velocity) const noexcept {
       if constexpr (Capacity == 3) {
-        const auto outcome = local.law.solve(velocity, block.law().friction, local.ratio);
-        local.ratio = outcome.ratio;
-        return outcome.impulse;
+        return local.law.solve(velocity, impulse + block.first_row());
       } else {
         Numbers<Capacity> gamma = block.read(impulse);
         local.law.solve(velocity, gamma);
@@ -239,9 +167,7 @@ class ProblemSweep {
       }
       if (changed == Scalar(0)) return;
       sums.changed += changed;
-      for (int s = 0; s < block.side_count(); ++s) {
-        add_whitened_impulse<Capacity>(block.side(s), block.rows(), change, whitened);
-      }
+      block.add_whitened_impulse(change, whitened);
     }
   };
 

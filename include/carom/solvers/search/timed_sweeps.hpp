@@ -11,6 +11,9 @@ namespace detail {
 
 /// Constants of TimedSweeps.
 struct TimedSweepsTuning {
+  /// Count of sweeps if the time is over before the first one [-]: with one sweep in each step a
+  /// stack creeps. The pass before the sweeps and the measure after them cost about as much.
+  static constexpr int late_sweeps = 10;
   /// Duration of other methods until they improve an answer, in sweeps, if none was measured.
   static constexpr double unknown_methods = 30;
   /// Share of the expected duration that is left after a solve without these methods: a solve that
@@ -36,8 +39,9 @@ enum class AfterSweeps {
   go_on,   ///< the other methods, from the impulses
 };
 
-/// Sweeps over a problem until its deadline, unless the time that is left suffices for methods that
-/// improve the answer. How long these need is learned, in sweeps, from one solve to the next.
+/// Sweeps over a problem until its deadline, or ten times if the time is over before, unless the
+/// time that is left suffices for methods that improve the answer. How long these need is learned,
+/// in sweeps, from one solve to the next.
 template <RealScalar Scalar>
 class TimedSweeps {
  public:
@@ -61,10 +65,12 @@ class TimedSweeps {
       const double start = read();
       sweep_.write_velocity(problem, answer.velocity);
       const bool solved = is_solved();
-      measured_ = read() - start;
+      begun_ = read();
+      measured_ = begun_ - start;
       return solved;
     };
     const double started = read();
+    const int least = started < limits.deadline ? 1 : Tuning::late_sweeps;
     double last = started;
     Scalar checked(1);
     for (int k = 1;; ++k) {
@@ -72,18 +78,19 @@ class TimedSweeps {
       last = read();
       pace_ = (last - started) / k;
       const double after = measured_ > 0 ? measured_ : Tuning::unknown_measure * pace_;
+      const bool moves = changed > tolerance * tolerance;
       if (!(last + pace_ + after < limits.deadline)) {
+        if (moves && k < least) continue;
         methods_ *= Tuning::remembered;
         return measure() ? AfterSweeps::solved : AfterSweeps::late;
       }
-      if (changed <= tolerance * tolerance && changed < checked / 2) {
+      if (!moves && changed < checked / 2) {
         checked = changed;
         if (measure()) return AfterSweeps::solved;
       }
       const double left = (limits.deadline - last) / pace_;  // in sweeps
       const bool ample = methods_ <= Tuning::ample_share * left;
       if (methods_ > left || (!ample && k < Tuning::first_sweeps)) continue;
-      begun_ = last;
       if (measure()) return AfterSweeps::solved;
       return k < Tuning::first_sweeps ? AfterSweeps::ample : AfterSweeps::go_on;
     }
@@ -103,7 +110,7 @@ class TimedSweeps {
   double methods_ = Tuning::unknown_methods;  ///< expected duration until they improve, in sweeps
   double pace_ = 0;                           ///< mean duration of a sweep of this solve [s]
   double measured_ = 0;                       ///< duration of the last measure [s]
-  double begun_ = 0;                          ///< when the sweeps ended
+  double begun_ = 0;  ///< when the last measure ended, after which the methods begin
 };
 
 }  // namespace detail
