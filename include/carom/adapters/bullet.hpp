@@ -131,7 +131,7 @@ class BulletSolver : public btConstraintSolver {
     for (int slot = 0; slot < bodies_.count(); ++slot) {
       detail::BulletBody& body = bodies_[slot];
       if (body.inertia.size() == 0) continue;
-      const MatrixX<double> inertia = body.inertia.asDiagonal();
+      const detail::CoordinateRows inertia = body.inertia.asDiagonal();
       body.index = problem_.add_body(inertia, body.velocity + body.thrust);
     }
     const bool remembers =

@@ -205,7 +205,7 @@ class BlockSequence : public Bodies<Scalar> {
     const Index size = this->body(body).size;
     Scalar* const whitened = whitened_jacobian_.data() + start;
     std::copy_n(jacobian_.data() + start, size * rows, whitened);
-    solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+    this->whiten_rows(body, whitened, rows);
   }
 
   Sequence<Block> blocks_;

@@ -104,6 +104,18 @@ class Bodies {
     return {factor_.data() + at(body).matrix, at(body).range.size, at(body).range.size};
   }
 
+  /// L⁻¹ Jᵀ of one body in place, for rows of J one after the other.
+  void whiten_rows(Index body, Scalar* rows, Index count) const noexcept {
+    const auto& [range, matrix, moves, is_diagonal] = at(body);
+    const Scalar* const factor = factor_.data() + matrix;
+    if (!is_diagonal) return solve_lower(factor, range.size, range.size, rows, count);
+    detail::with_count(range.size, [&](auto size) noexcept {
+      for (Index c = 0; c < size; ++c) {
+        const Scalar inverse = Scalar(1) / factor[c * size + c];
+        for (Index r = 0; r < count; ++r) rows[r * size + c] *= inverse;
+      }
+    });
+  }
   /// w = Lᵀ v for n_v numbers, in place.
   void whiten(std::span<Scalar> velocity) const noexcept {
     CAROM_EXPECTS(Index(velocity.size()) == velocity_count());
@@ -142,8 +154,9 @@ class Bodies {
   using Entries = detail::MatrixEntries<Scalar>;
   struct Body {
     BodyRange range;
-    Index matrix;  ///< start of its matrices
-    bool moves;    ///< whether its velocity before the step is known
+    Index matrix;      ///< start of its matrices
+    bool moves;        ///< whether its velocity before the step is known
+    bool is_diagonal;  ///< whether its momentum matrix is
   };
   template <typename MatrixType, typename VectorType, typename NowType>
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
@@ -214,7 +227,13 @@ Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& f
   Scalar* const whitened = whitened_free_velocity_.data() + start;
   std::copy(free_velocity.data, free_velocity.data + size, whitened);
   multiply_lower_transposed(factor_.data() + matrix, size, size, whitened);
-  bodies_.push_back({{start, size}, matrix, moves});
+  const Scalar* const factor = factor_.data() + matrix;
+  bool is_diagonal = true;
+  for (Index c = 0; c < size; ++c) {
+    for (Index r = c + 1; r < size; ++r)
+      is_diagonal = is_diagonal && factor[c * size + r] == Scalar(0);
+  }
+  bodies_.push_back({{start, size}, matrix, moves, is_diagonal});
   return body_count() - 1;
 }
 

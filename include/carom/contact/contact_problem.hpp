@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-
 #include <Eigen/Core>
 
 #include "carom/contact/block_sequence.hpp"
@@ -143,7 +141,7 @@ template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
                                           const Sides&... sides) const {
-  const std::string item = door + std::to_string(this->block_count());
+  const detail::ItemName item{door, this->block_count()};
   const detail::BlockSizes sizes = sizes_of(sides...);
   Fault broken = detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
   if (!broken.empty()) return broken;
@@ -160,7 +158,7 @@ Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const Sides&... sides) {
-  const std::string item = door + std::to_string(this->block_count());
+  const detail::ItemName item{door, this->block_count()};
   const detail::BlockSizes sizes = sizes_of(sides...);
   detail::reject_if(
       detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes));

@@ -42,9 +42,11 @@ struct BulletBody {
   Index index = -1;  ///< in the problem; −1: no coordinates
   Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6> basis;  ///< orthonormal columns
   Coordinates inertia;                                      ///< [kg, kg·m²], > 0
-  Coordinates velocity;                                     ///< y before the step
-  Coordinates thrust;                                       ///< change of y by outer forces
+  Coordinates inverse_inertia;
+  Coordinates velocity;  ///< y before the step
+  Coordinates thrust;    ///< change of y by outer forces
   BodyVelocity held = BodyVelocity::Zero();
+  BodyVelocity motion = BodyVelocity::Zero();  ///< (v, ω) that Bullet gave
 
   [[nodiscard]] BodyVelocity moves(const Coordinates& y) const { return held + basis * y; }
 };
@@ -141,14 +143,17 @@ class BulletBodies {
     made.refused = !finite(body);
     made.basis.resize(6, 0);
     made.inertia.resize(0);
+    made.inverse_inertia.resize(0);
     made.velocity.resize(0);
     made.thrust.resize(0);
     if (made.refused) return made;
     BodyVelocity velocity;
     velocity << from_bullet(body.getLinearVelocity()), from_bullet(body.getAngularVelocity());
     if (!body.isKinematicObject()) write_coordinates(body, made);
-    made.velocity = made.basis.transpose() * velocity;
-    made.held = velocity - made.basis * made.velocity;
+    made.motion = velocity;
+    made.inverse_inertia = made.inertia.cwiseInverse();
+    made.velocity = made.basis.transpose().lazyProduct(velocity);
+    made.held = velocity - made.basis.lazyProduct(made.velocity);
     write_thrust(body, info, made);
     return made;
   }
@@ -204,10 +209,10 @@ class BulletBodies {
     const btScalar dt = info.m_timeStep;
     BodyVelocity push;  // forces; a force along an axis with a factor already contains the factor
     push << from_bullet(body.getTotalForce()), from_bullet(body.getTotalTorque());
-    const Coordinates along = made.basis.transpose() * push;
+    const Coordinates along = made.basis.transpose().lazyProduct(push);
     for (Index i = 0; i < along.size(); ++i) {
       const bool linear = made.basis.col(i).head<3>().squaredNorm() > 0;
-      const double inverse = linear ? double(body.getInvMass()) : 1 / made.inertia(i);
+      const double inverse = linear ? double(body.getInvMass()) : made.inverse_inertia(i);
       made.thrust(i) = double(dt) * inverse * along(i);
     }
     const int flags = body.getFlags();
@@ -222,7 +227,7 @@ class BulletBodies {
     if ((flags & BT_ENABLE_GYROSCOPIC_FORCE_IMPLICIT_BODY) != 0) {
       spin += from_bullet(body.computeGyroscopicImpulseImplicit_Body(dt));
     }
-    made.thrust += made.basis.bottomRows<3>().transpose() * spin;
+    made.thrust += made.basis.bottomRows<3>().transpose().lazyProduct(spin);
   }
 
   std::vector<BulletBody> slots_;

@@ -39,11 +39,15 @@ class BulletMemory {
   void begin_step() {
     known_.swap(kept_);
     kept_.clear();
-    std::sort(known_.begin(), known_.end(), before);
+    std::size_t size = 2;
+    while (size < 2 * known_.size()) size *= 2;
+    table_.assign(size, -1);
+    for (std::size_t k = 0; k < known_.size(); ++k) table_[place_of(known_[k].point)] = int(k);
   }
   void clear() noexcept {
     known_.clear();
     kept_.clear();
+    table_.clear();
   }
   /// @param impulse  its force has the rounded value of the point.
   void keep(const btManifoldPoint& point, const PointImpulse& impulse) {
@@ -53,14 +57,16 @@ class BulletMemory {
   ///          was stored, the result has more digits and the moment. If it is another point, only
   ///          the guess is affected.
   [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
-    PointImpulse rounded{{double(point.m_appliedImpulseLateral1),
-                          double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse)},
-                         Vector3<double>::Zero()};
-    const Kept wanted{&point, rounded};
-    const auto found = std::lower_bound(known_.begin(), known_.end(), wanted, before);
-    if (found == known_.end() || found->point != &point) return rounded;
-    const Vector3<double> kept = found->impulse.force.cast<btScalar>().cast<double>();
-    return kept == rounded.force ? found->impulse : rounded;
+    const PointImpulse rounded{
+        {double(point.m_appliedImpulseLateral1), double(point.m_appliedImpulseLateral2),
+         double(point.m_appliedImpulse)},
+        Vector3<double>::Zero()};
+    if (known_.empty()) return rounded;
+    const int found = table_[place_of(&point)];
+    if (found < 0) return rounded;
+    const PointImpulse& known = known_[std::size_t(found)].impulse;
+    const Vector3<double> kept = known.force.cast<btScalar>().cast<double>();
+    return kept == rounded.force ? known : rounded;
   }
 
  private:
@@ -69,12 +75,21 @@ class BulletMemory {
     const btManifoldPoint* point;
     PointImpulse impulse;
   };
-  [[nodiscard]] static bool before(const Kept& a, const Kept& b) noexcept {
-    return std::less<>()(a.point, b.point);
+  /// The place of a point in the hash table, or the free place where it belongs. At least half of
+  /// the places are free.
+  [[nodiscard]] std::size_t place_of(const btManifoldPoint* point) const noexcept {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t at = (std::hash<const btManifoldPoint*>()(point) / sizeof(btManifoldPoint)) & mask;
+    while (table_[at] >= 0 && known_[std::size_t(table_[at])].point != point) at = (at + 1) & mask;
+    return at;
   }
 
   std::vector<Kept> kept_, known_;
+  std::vector<int> table_;  ///< hash table of the points in known_: their index, −1 if free
 };
+
+/// J of a point on the coordinates of a body: rows t₁, t₂, n.
+using PointRows = Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 6>;
 
 /// One point of a manifold.
 struct BulletPoint {
@@ -83,12 +98,13 @@ struct BulletPoint {
   std::array<int, 2> body_slots;
   SquareMatrix<double, 3> frame;        ///< rows t₁, t₂, n; n points from body B to body A
   std::array<Vector3<double>, 2> kept;  ///< tangents for which Bullet stores friction impulses
-  std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and rotations about them for a wrench
-  Vector<double, 6> held;               ///< J of the parts that no impulse changes
-  Vector<double, 6> weight;             ///< W_ii
-  double inverse_mass;                  ///< ‖W‖_F/3 of the first three rows [1/kg]
+  std::array<PointRows, 2> sides;
+  Vector<double, 6> held;    ///< velocity that no impulse changes, of t₁, t₂, n and about them
+  Vector<double, 6> weight;  ///< diagonal of W_ii, the last three only of a wrench
+  double inverse_mass;       ///< ‖W‖_F/3 of the first three rows [1/kg]
   double gap, approach, restitution;
-  ImpulseSet<double> set;
+  ImpulseShape shape;            ///< friction, elliptic, or rolling for a wrench
+  Vector3<double> friction;      ///< coefficients of the shape, as in ImpulseSet
   bool soft;                     ///< whether the point has its own stiffness
   double regularization, bias;   ///< normal R and v̂ of a soft point
   std::array<double, 2> motion;  ///< wanted speed of A over B along t₁ and t₂ [m/s]
@@ -99,10 +115,12 @@ struct BulletPoint {
   /// Whether a correction of positions may separate it: springs and elliptic friction keep their
   /// overlap.
   [[nodiscard]] bool is_separable() const noexcept {
-    return !soft && set.shape != ImpulseShape::elliptic;
+    return !soft && shape != ImpulseShape::elliptic;
   }
   /// Whether it is a friction contact of three rows with one coefficient.
-  [[nodiscard]] bool is_plain() const noexcept { return set.shape == ImpulseShape::friction; }
+  [[nodiscard]] bool is_plain() const noexcept { return shape == ImpulseShape::friction; }
+  /// Whether it has rolling and spinning friction.
+  [[nodiscard]] bool is_wrench() const noexcept { return shape == ImpulseShape::rolling; }
 };
 
 /// Whether the users' numbers of a pair of bodies are valid for a contact. Only numbers that their
@@ -186,8 +204,8 @@ inline void write_anisotropic_friction(const btCollisionObject& a, const btColli
       own.eigenvectors().transpose() * made.frame.topRows<2>();
   made.frame.topRows<2>() = tangents;
   const Vector<double, 2> coefficients = mu * own.eigenvalues().cwiseMax(0.0);
-  made.set =
-      cone_impulses(ImpulseShape::elliptic, Vector3<double>(coefficients(0), coefficients(1), 0));
+  made.shape = ImpulseShape::elliptic;
+  made.friction = Vector3<double>(coefficients(0), coefficients(1), 0);
 }
 
 /// R and v̂ of a point with a stiffness and a damping, or a softness and an error reduction.
@@ -220,11 +238,13 @@ inline void write_point_law(const btCollisionObject& a, const btCollisionObject&
   made.restitution = std::min(double(m.m_combinedRestitution), 1.0);
   write_contact_frame(info, made);
   const double mu = double(m.m_combinedFriction);
-  made.set = friction_impulses(mu);
+  made.shape = ImpulseShape::friction;
+  made.friction = Vector3<double>(mu, 0, 0);
   const double roll = double(m.m_combinedRollingFriction);
   const double spin = double(m.m_combinedSpinningFriction);
   if (roll > 0 || spin > 0) {
-    made.set = cone_impulses(ImpulseShape::rolling, Vector3<double>(mu, roll, spin));
+    made.shape = ImpulseShape::rolling;
+    made.friction = Vector3<double>(mu, roll, spin);
   } else if (a.hasAnisotropicFriction() || b.hasAnisotropicFriction()) {
     write_anisotropic_friction(a, b, mu, made);
   }
@@ -272,7 +292,7 @@ class BulletContacts {
       const Vector3<double> along = p.frame * lateral;
       if (!along.allFinite()) continue;
       impulse.segment<3>(p.first_impulse) << along(0), along(1), force(2);
-      if (p.set.rows == 6) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
+      if (p.is_wrench()) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
   }
   /// R of a rigid point in the solves of impacts and of motions out of penetration, relative to its
@@ -288,14 +308,7 @@ class BulletContacts {
     const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap), true};
     const std::array<Index, 2> index = {bodies[p.body_slots[0]].index,
                                         bodies[p.body_slots[1]].index};
-    const CoordinateRows first = p.sides[0].topRows(3), second = p.sides[1].topRows(3);
-    if (index[0] < 0) {
-      moves.add_contact(index[1], second, law);
-    } else if (index[1] < 0) {
-      moves.add_contact(index[0], first, law);
-    } else {
-      moves.add_contact(index[0], first, index[1], second, law);
-    }
+    static_cast<void>(add_block(moves, index, p.sides, law));
   }
   /// Writes impulses, including those of impacts, and friction directions to the points.
   void write_back(const VectorX<double>& impulse, BulletMemory& memory) const {
@@ -310,7 +323,7 @@ class BulletContacts {
       m.m_appliedImpulseLateral2 = btScalar(kept(1));
       m.m_appliedImpulse = btScalar(kept(2));
       Vector3<double> moment = Vector3<double>::Zero();
-      if (p.set.rows == 6) {
+      if (p.is_wrench()) {
         moment = p.frame.transpose() * impulse.segment<3>(p.first_impulse + 3);
       }
       memory.keep(m, {kept, moment});
@@ -333,7 +346,7 @@ class BulletContacts {
         refuse(number, k);
         continue;
       }
-      BulletPoint made{};
+      BulletPoint& made = points_.emplace_back();
       made.point = &point;
       made.manifold = number;
       made.body_slots = body_slots;
@@ -342,14 +355,15 @@ class BulletContacts {
           point.getPositionWorldOnA() - a.getWorldTransform().getOrigin(),
           point.getPositionWorldOnB() - b.getWorldTransform().getOrigin()};
       write_sides(arms, bodies, made);
-      if (!made.is_plain() && !(made.weight.head(made.set.rows).minCoeff() > 0)) {
+      const Index rows = made.is_wrench() ? 6 : 3;
+      if (!made.is_plain() && !(made.weight.head(rows).minCoeff() > 0)) {
         // A locked degree of freedom can make a row of the cone without motion. Friction with one
         // coefficient does not need such a row.
-        made.set = friction_impulses(double(point.m_combinedFriction));
-        write_sides(arms, bodies, made);
+        made.shape = ImpulseShape::friction;
+        made.friction = Vector3<double>(double(point.m_combinedFriction), 0, 0);
       }
       // otherwise nothing can move at this point
-      if (made.inverse_mass > 0) points_.push_back(made);
+      if (!(made.inverse_mass > 0)) points_.pop_back();
     }
   }
   void refuse(int manifold, int point) {
@@ -362,34 +376,56 @@ class BulletContacts {
 
   static void write_sides(const std::array<btVector3, 2>& arms, const BulletBodies& bodies,
                           BulletPoint& made) {
-    const int count = made.set.rows;
     made.held.setZero();
     made.weight.setZero();
     double before = 0;
     SquareMatrix<double, 3> delassus = SquareMatrix<double, 3>::Zero();
     for (std::size_t s = 0; s < 2; ++s) {
       const BulletBody& body = bodies[made.body_slots[s]];
-      made.sides[s].resize(count, 0);
+      made.sides[s].resize(3, body.basis.cols());
       if (made.body_slots[s] == BulletBodies::world) continue;
-      const double sign = s == 0 ? 1 : -1;
       const Vector3<double> arm = from_bullet(arms[s]);
-      MovementRows rows = MovementRows::Zero(count, 6);
+      Eigen::Matrix<double, 3, 6> rows;
+      rows.leftCols<3>() = (s == 0 ? 1.0 : -1.0) * made.frame;
       for (int i = 0; i < 3; ++i) {
-        const Vector3<double> axis = sign * made.frame.row(i).transpose();
-        rows.row(i) << axis.transpose(), arm.cross(axis).transpose();
-        if (count == 6) rows.row(3 + i).tail<3>() = axis.transpose();
+        rows.row(i).tail<3>() = arm.cross(rows.row(i).head<3>()).transpose();
       }
-      made.sides[s] = bodies.coordinate_rows(made.body_slots[s], rows);
-      made.held.head(count) += rows * body.held;
-      before += rows.row(2).dot(body.moves(body.velocity));
-      for (Index k = 0; k < body.inertia.size(); ++k) {
-        made.weight.head(count) += made.sides[s].col(k).cwiseAbs2() / body.inertia(k);
-        const Vector3<double> column = made.sides[s].col(k).head<3>();
-        delassus += column * column.transpose() / body.inertia(k);
+      made.held.head<3>() += rows.lazyProduct(body.held);
+      before += rows.row(2).dot(body.motion);
+      if (body.basis.cols() == 6) {  // the linear coordinates are the world axes
+        PairOfThree side(made.sides[s].data());
+        side.leftCols<3>() = rows.leftCols<3>();
+        side.rightCols<3>() = rows.rightCols<3>().lazyProduct(body.basis.bottomRightCorner<3, 3>());
+        add_delassus(side, body.inverse_inertia.head<6>(), delassus);
+      } else {
+        made.sides[s] = rows.lazyProduct(body.basis);
+        add_delassus(made.sides[s], body.inverse_inertia, delassus);
       }
+      if (made.is_wrench()) add_turning(body, rows.leftCols<3>(), made);
     }
+    made.weight.head<3>() = delassus.diagonal();
     made.approach = -before;
     made.inverse_mass = delassus.norm() / 3;
+  }
+  using PairOfThree = Eigen::Map<Eigen::Matrix<double, 3, 6>>;
+
+  static void add_delassus(const auto& side, const auto& inverse_inertia,
+                           SquareMatrix<double, 3>& delassus) {
+    const auto scaled = (side * inverse_inertia.asDiagonal()).eval();
+    delassus += scaled.lazyProduct(side.transpose());
+  }
+  /// J of the rotations about t₁, t₂ and n.
+  [[nodiscard]] static PointRows turning_rows(const BulletBody& body,
+                                              const SquareMatrix<double, 3>& axes) {
+    return axes.lazyProduct(body.basis.bottomRows<3>());
+  }
+  static void add_turning(const BulletBody& body, const SquareMatrix<double, 3>& axes,
+                          BulletPoint& made) {
+    const PointRows rows = turning_rows(body, axes);
+    made.held.tail<3>() += axes.lazyProduct(body.held.tail<3>());
+    for (Index k = 0; k < rows.cols(); ++k) {
+      made.weight.tail<3>() += body.inverse_inertia(k) * rows.col(k).cwiseAbs2();
+    }
   }
 
   [[nodiscard]] static WeightedContact<double> weighted(const BulletPoint& p,
@@ -399,7 +435,7 @@ class BulletContacts {
     const double dt = problem.time_step();
     WeightedContact<double> law{};
     if (options.rigid) {
-      RigidContact<double> contact{.gap = p.gap, .friction = p.set.friction(0)};
+      RigidContact<double> contact{.gap = p.gap, .friction = p.friction(0)};
       if (options.impact == BulletImpact::newton && p.approach > bounce_threshold) {
         contact.restitution = p.restitution;
         contact.approach = p.approach;
@@ -411,7 +447,7 @@ class BulletContacts {
           CompliantContact<double>{.gap = p.was_struck() ? std::max(p.gap, 0.0) : p.gap,
                                    .stiffness = options.stiffness,
                                    .dissipation_time = options.dissipation_time,
-                                   .friction = p.set.friction(0),
+                                   .friction = p.friction(0),
                                    .near_rigid = options.near_rigid,
                                    .relative_slip = options.relative_slip,
                                    .compliance = detail::is_finite(options.stiffness)
@@ -436,11 +472,11 @@ class BulletContacts {
                                                       double bounce_threshold) {
     const auto contact = weighted(p, options, problem, bounce_threshold);
     WeightedBlock<double> law;
-    law.set = p.set;
+    law.set = cone_impulses(p.shape, p.friction);
     const auto [tangent, normal] = contact.regularization;
     law.regularization.head<3>() << tangent, tangent, normal;
     law.bias_velocity.head<3>() = contact.bias_velocity;
-    if (p.set.rows == 6) {
+    if (p.is_wrench()) {
       const double share = tangent / p.inverse_mass;
       const double roll = share * (p.weight(3) + p.weight(4)) / 2;
       law.regularization.tail<3>() << roll, roll, share * p.weight(5);
@@ -452,15 +488,38 @@ class BulletContacts {
                   const auto& law) {
     const std::array<Index, 2> index = {bodies[p.body_slots[0]].index,
                                         bodies[p.body_slots[1]].index};
-    Index block = 0;
-    if (index[0] < 0) {
-      block = problem.add_contact(index[1], p.sides[1], law);
-    } else if (index[1] < 0) {
-      block = problem.add_contact(index[0], p.sides[0], law);
-    } else {
-      block = problem.add_contact(index[0], p.sides[0], index[1], p.sides[1], law);
-    }
+    const Index block = p.is_wrench() ? add_block(problem, index, wrench_rows(bodies, p), law)
+                                      : add_block(problem, index, p.sides, law);
     p.first_impulse = problem.first_row(block);
+  }
+  /// J of a wrench: t₁, t₂, n, and the rotations about them.
+  [[nodiscard]] static std::array<CoordinateRows, 2> wrench_rows(const BulletBodies& bodies,
+                                                                 const BulletPoint& p) {
+    std::array<CoordinateRows, 2> all;
+    for (std::size_t s = 0; s < 2; ++s) {
+      all[s].resize(6, p.sides[s].cols());
+      if (p.sides[s].cols() == 0) continue;
+      all[s].topRows<3>() = p.sides[s];
+      all[s].bottomRows<3>() =
+          turning_rows(bodies[p.body_slots[s]], (s == 0 ? 1.0 : -1.0) * p.frame);
+    }
+    return all;
+  }
+  /// Adds a block on one or two bodies. Bodies with six coordinates have rows of constant size.
+  /// @param index  of the bodies in the problem; −1 if one does not move.
+  template <typename Rows>
+  static Index add_block(ContactProblem<double>& problem, const std::array<Index, 2>& index,
+                         const std::array<Rows, 2>& sides, const auto& law) {
+    constexpr int count = Rows::RowsAtCompileTime == 3 ? 3 : 6;
+    using Six = Eigen::Map<const Eigen::Matrix<double, count, 6>>;
+    const bool six =
+        (index[0] < 0 || sides[0].cols() == 6) && (index[1] < 0 || sides[1].cols() == 6);
+    const auto add = [&](const auto& first, const auto& second) {
+      if (index[0] < 0) return problem.add_contact(index[1], second, law);
+      if (index[1] < 0) return problem.add_contact(index[0], first, law);
+      return problem.add_contact(index[0], first, index[1], second, law);
+    };
+    return six ? add(Six(sides[0].data()), Six(sides[1].data())) : add(sides[0], sides[1]);
   }
 
   std::vector<BulletPoint> points_;

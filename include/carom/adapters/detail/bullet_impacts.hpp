@@ -217,7 +217,7 @@ class BulletImpacts {
       if (clusters[s] < 0) continue;
       const ImpactCluster& cluster = clusters_[clusters[s]];
       const MatrixX<double> own =
-          p.sides[s].topRows(3) *
+          p.sides[s] *
           cluster.basis.middleRows(clusters_.start_of(p.body_slots[s]), p.sides[s].cols());
       if (s == 1 && clusters[0] == clusters[1]) {
         rows[0] += own;
@@ -237,7 +237,7 @@ class BulletImpacts {
       const Index start = clusters_.start_of(slot), size = p.sides[s].cols();
       const Coordinates y = cluster.held.segment(start, size) +
                             cluster.basis.middleRows(start, size) * cluster.velocity;
-      u += p.sides[s].topRows(3) * y;
+      u += p.sides[s] * y;
     }
     return u;
   }
@@ -337,8 +337,8 @@ class BulletImpacts {
       weight += (rows[s] * rows[s].transpose()).norm() / 3;
     }
     const double soft = BulletContacts::point_softness * std::max(weight, least_inverse_mass);
-    WeightedContact<double> law{p.set.friction(0), {soft, soft}, -moving, true};
-    if (p.set.shape == ImpulseShape::elliptic) law.friction = p.set.friction.head<2>().minCoeff();
+    WeightedContact<double> law{p.friction(0), {soft, soft}, -moving, true};
+    if (p.shape == ImpulseShape::elliptic) law.friction = p.friction.head<2>().minCoeff();
     law.bias_velocity.z() -= p.restitution * u.z();
     if (body[0] < 0) {
       local_.add_contact(body[1], rows[1], law);

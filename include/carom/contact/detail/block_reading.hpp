@@ -11,6 +11,7 @@
 
 #include "carom/contact/block_sequence.hpp"
 #include "carom/contact/concepts.hpp"
+#include "carom/contact/detail/faults.hpp"
 #include "carom/contact/detail/inverse_mass.hpp"
 
 namespace carom {
@@ -118,35 +119,39 @@ struct BlockSizes {
 
 /// The fault of these sizes; empty if there is none.
 template <RealScalar Scalar>
-[[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const std::string& item,
+[[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const ItemName& item,
                                      bool friction_contact, const BlockSizes& sizes) {
   for (std::size_t s = 0; s < std::size_t(sizes.count); ++s) {
-    const Index body = sizes.bodies[s];
-    Fault index = body_index_fault(item, body, all.body_count());
-    if (!index.empty()) return index;
-    Fault size = jacobian_size_fault(item, friction_contact, sizes.rows[s], sizes.columns[s],
-                                     all.body(body).size);
-    if (!size.empty()) return size;
+    const Index body = sizes.bodies[s], rows = sizes.rows[s];
+    if (body < 0 || body >= all.body_count()) {
+      return body_index_fault(item.text(), body, all.body_count());
+    }
+    const bool sound = friction_contact ? rows == 3 : rows >= 1 && rows <= 6;
+    if (!sound || sizes.columns[s] != all.body(body).size) {
+      return jacobian_size_fault(item.text(), friction_contact, rows, sizes.columns[s],
+                                 all.body(body).size);
+    }
   }
   if (sizes.count == 1) return {};
   if (sizes.bodies[0] == sizes.bodies[1]) {
-    return fault(item + ": second body", "a body other than the first", sizes.bodies[1]);
+    return fault(item.text() + ": second body", "a body other than the first", sizes.bodies[1]);
   }
   if (sizes.rows[0] == sizes.rows[1]) return {};
-  return fault(item + ": second Jacobian rows", std::to_string(sizes.rows[0]).c_str(),
+  return fault(item.text() + ": second Jacobian rows", std::to_string(sizes.rows[0]).c_str(),
                sizes.rows[1]);
 }
 
 /// A fault for the first entry of a block's Jacobians that is not finite; empty if all are finite.
 template <RealScalar Scalar>
-[[nodiscard]] Fault jacobian_fault(const std::string& item, const BlockSizes& sizes,
+[[nodiscard]] Fault jacobian_fault(const ItemName& item, const BlockSizes& sizes,
                                    const BlockSides<Scalar>& sides) {
   for (std::size_t s = 0; s < std::size_t(sides.count); ++s) {
     const Index size = sizes.columns[s];
     const Scalar* const jacobian = sides.all[s].jacobian;
     if (all_finite(jacobian, sides.rows * size)) continue;
-    return finite_fault(item + ": Jacobian", MatrixEntries<Scalar>{jacobian, sides.rows, size, size,
-                                                                   1, sizes.is_column[s]});
+    return finite_fault(
+        item.text() + ": Jacobian",
+        MatrixEntries<Scalar>{jacobian, sides.rows, size, size, 1, sizes.is_column[s]});
   }
   return {};
 }
@@ -178,7 +183,7 @@ class BlockRoom {
       const Index size = sides_.all[std::size_t(s)].range.size, count = sides_.rows * size;
       Scalar* const whitened = jacobian(s) + count;
       std::copy_n(jacobian(s), count, whitened);
-      solve_lower(all.momentum_factor(sides_.body(s)).data(), size, size, whitened, sides_.rows);
+      all.whiten_rows(sides_.body(s), whitened, sides_.rows);
     }
   }
   [[nodiscard]] const BlockSides<Scalar>& sides() const noexcept { return sides_; }
@@ -256,20 +261,38 @@ void read_pressing(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides, L
   }
 }
 
+/// The fault of a law. A friction contact given by its numbers is checked before its name is
+/// composed.
+template <RealScalar Scalar, typename Law>
+[[nodiscard]] Fault fault_of(const ItemName& item, const Law& law) {
+  if constexpr (std::is_same_v<Law, WeightedContact<Scalar>>) {
+    const auto& [tangent, normal] = law.regularization;
+    if (is_nonnegative(law.friction) && is_positive(tangent) && is_positive(normal) &&
+        all_finite(law.bias_velocity.data(), 3)) {
+      return {};
+    }
+  }
+  return law_fault(item.text(), law);
+}
+
 /// Computes the numbers of a law from the sides of its block. A friction contact uses
 /// w = ‖W_ii‖_F/3, any other block the diagonal of W_ii.
 /// @return  the fault of the law, of J or of the computed numbers; empty if there is none.
 template <RealScalar Scalar, typename Law>
 [[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
-                             const std::string& item, const BlockSides<Scalar>& sides,
-                             const Law& law, LawNumbers<Law, Scalar>& numbers) {
+                             const ItemName& item, const BlockSides<Scalar>& sides, const Law& law,
+                             LawNumbers<Law, Scalar>& numbers) {
   if constexpr (is_friction_law<Law, Scalar>) {
-    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    if (Fault given = fault_of<Scalar>(item, law); !given.empty()) return given;
+    if constexpr (std::is_same_v<Law, WeightedContact<Scalar>>) {
+      numbers = law;
+      return {};
+    }
     Law found = law;
     if constexpr (BouncingLaw<Law>) {
       if (law.restitution && *law.restitution > Scalar(0) && !law.approach) {
         if (!knows_velocities(all, sides)) {
-          return item +
+          return item.text() +
                  ": approach: expected a number, or bodies that were added with their velocity "
                  "before the step, as restitution takes the approach from it, got neither";
         }
@@ -281,17 +304,18 @@ template <RealScalar Scalar, typename Law>
   } else {
     const RowNumbers<Scalar> diagonal = own_inverse_masses(sides);
     for (Index i = 0; i < sides.rows; ++i) {
-      if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item, i);
+      if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item.text(), i);
     }
-    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    if (Fault given = fault_of<Scalar>(item, law); !given.empty()) return given;
     Law found = law;
     read_pressing(all, sides, found);
     numbers = make_weighted(found, time_step, diagonal);
     if (numbers.set.rows != sides.rows) {
-      return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), sides.rows);
+      return fault(item.text() + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(),
+                   sides.rows);
     }
   }
-  return law_fault(item, numbers);
+  return fault_of<Scalar>(item, numbers);
 }
 
 }  // namespace detail

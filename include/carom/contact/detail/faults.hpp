@@ -10,6 +10,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// The name of an item in the sentence of a fault, as in "contact 3". It is composed only if there
+/// is a fault.
+struct ItemName {
+  const char* kind;  ///< with a space after it
+  Index number;
+
+  [[nodiscard]] std::string text() const { return kind + std::to_string(number); }
+};
+
 /// The fault of a body's data except definiteness; empty if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Fault body_fault(const std::string& item,

@@ -62,13 +62,17 @@ template <typename Visit>
 decltype(auto) with_count(Index count, Visit&& visit) noexcept {
   return count == 6 ? visit(std::integral_constant<Index, 6>{}) : visit(count);
 }
-/// Whether all numbers are finite.
+/// Whether all numbers are finite. The sums are zero exactly if they are, and need no branches.
 template <typename Scalar>
 [[nodiscard]] bool all_finite(const Scalar* x, Index count) noexcept {
-  for (Index i = 0; i < count; ++i) {
-    if (!(x[i] - x[i] == Scalar(0))) return false;
+  Scalar sums[4] = {};
+  Index i = 0;
+  for (; i + 4 <= count; i += 4) {
+    CAROM_UNROLL
+    for (Index k = 0; k < 4; ++k) sums[k] += x[i + k] - x[i + k];
   }
-  return true;
+  for (; i < count; ++i) sums[0] += x[i] - x[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]) == Scalar(0);
 }
 
 }  // namespace detail

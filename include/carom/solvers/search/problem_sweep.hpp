@@ -2,15 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <Eigen/Core>
 
 #include "carom/cones/convex_contact.hpp"
-#include "carom/cones/coulomb_contact.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 #include "carom/solvers/rows/dual_blocks.hpp"
+#include "carom/solvers/rows/split_cone.hpp"
 #include "carom/solvers/search/block_sweep.hpp"
 
 namespace carom {
@@ -18,8 +19,9 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Sweeps of projected Gauss-Seidel over the blocks of a ContactProblem as they were added: each
-/// block's law is solved exactly while the impulses of all others are constant. Nothing is sorted,
-/// packed or factored, so that the first sweep comes after two passes over the blocks.
+/// block's law is solved while the impulses of all others are constant, with SplitCone where that
+/// is possible, otherwise exactly. Nothing is sorted, packed or factored, so that the first sweep
+/// comes after two passes over the blocks.
 ///
 /// The unknowns are the impulses, by rows, and the whitened velocities w = w* + Ĵᵀγ of the bodies.
 /// Sweeps go forwards and backwards in turn. They do not ask for the velocities that remove the
@@ -59,21 +61,22 @@ class ProblemSweep {
   }
 
  private:
-  /// A friction contact with its own block W + R.
-  template <typename InverseMass>
-  struct Triple {
-    FrictionTriple<Scalar, InverseMass> law;
-    SquareMatrix<Scalar, 3> own;  ///< W
+  /// A friction contact under Coulomb's law.
+  using CoulombTriple = SplitCone<Scalar, 3>;
+  /// A friction contact under the convex law.
+  struct ConvexTriple {
+    FrictionTriple<Scalar, ConvexInverseMass<Scalar>> law;
+    SquareMatrix<Scalar, 3> w;  ///< W + R
+    [[nodiscard]] const Scalar& own(int row) const noexcept { return w(row, row); }
   };
+  /// Any other block.
   struct Rows {
+    bool is_split;  ///< whether `split` solves it, otherwise `law`
+    SplitCone<Scalar, 6> split;
     LocalRows<Scalar> law;
-    SquareMatrix<Scalar, 6> own;  ///< W
+    SquareMatrix<Scalar, 6> w;  ///< W + R
+    [[nodiscard]] const Scalar& own(int row) const noexcept { return w(row, row); }
   };
-  /// What blocks add up.
-  struct Sums {
-    Scalar changed = 0, total = 0;
-  };
-
   template <int Capacity>
   using Numbers = Vector<Scalar, Capacity>;
 
@@ -85,45 +88,84 @@ class ProblemSweep {
     for (int r = block.rows(); r < Capacity; ++r) result(r) = Scalar(0);
     return result;
   }
-  void prepare(const BlockView<Scalar>& block, Rows& rows) noexcept {
-    rows.own = block.own_delassus();
-    SquareMatrix<Scalar, 6> soft = rows.own;
-    const Numbers<6> r = softness(block);
-    Scalar trace(0);
-    for (int k = 0; k < 6; ++k) trace += soft(k, k) += r(k);
-    rows.law.prepare(law_, block.set(), soft, trace > Scalar(0) ? trace : Scalar(1));
+  /// W + R of a block.
+  template <int Capacity>
+  [[nodiscard]] static SquareMatrix<Scalar, Capacity> soft_block(
+      const BlockView<Scalar, Capacity>& block) noexcept {
+    SquareMatrix<Scalar, Capacity> w = block.own_delassus();
+    const Numbers<Capacity> r = softness(block);
+    for (int k = 0; k < Capacity; ++k) w(k, k) += r(k);
+    return w;
   }
-  template <typename InverseMass>
-  static void prepare(const BlockView<Scalar, 3>& block, Triple<InverseMass>& triple) noexcept {
-    triple.own = block.own_delassus();
-    SquareMatrix<Scalar, 3> soft = triple.own;
-    const Numbers<3> r = softness(block);
-    for (int k = 0; k < 3; ++k) soft(k, k) += r(k);
-    const Scalar trace = soft(0, 0) + soft(1, 1) + soft(2, 2);
-    triple.law.prepare(soft, block.law().friction, trace > Scalar(0) ? trace : Scalar(1));
+  template <int Capacity>
+  [[nodiscard]] static Scalar scale_of(const SquareMatrix<Scalar, Capacity>& w) noexcept {
+    const Scalar trace = w.trace();
+    return trace > Scalar(0) ? trace : Scalar(1);
+  }
+  void prepare(const BlockView<Scalar>& block, Rows& rows) noexcept {
+    rows.w = soft_block(block);
+    rows.is_split = law_ == FrictionLaw::coulomb && SplitCone<Scalar, 6>::covers(block.set());
+    if (rows.is_split) {
+      rows.split.prepare(block.set(), rows.w, scale_of(rows.w));
+    } else {
+      rows.law.prepare(law_, block.set(), rows.w, scale_of(rows.w));
+    }
+  }
+  static void prepare(const BlockView<Scalar, 3>& block, CoulombTriple& triple) noexcept {
+    const SquareMatrix<Scalar, 3> w = soft_block(block);
+    triple.prepare(block.set(), w, scale_of(w));
+  }
+  static void prepare(const BlockView<Scalar, 3>& block, ConvexTriple& triple) noexcept {
+    triple.w = soft_block(block);
+    triple.law.prepare(triple.w, block.law().friction, scale_of(triple.w));
   }
 
-  /// The impulses s γ, s ≥ 0.
+  /// What blocks contribute to the dual cost ½ γᵀ(W + R)γ + γᵀq of the impulses s γ, s ≥ 0.
   struct Ray {
-    Scalar load = 0, curvature = 0;  ///< γᵀq and γᵀ(W + R)γ
-    bool is_inside = true;           ///< whether all s ≤ 1 are inside of all sets
+    Scalar asked = 0;       ///< γᵀv̂
+    Scalar soft = 0;        ///< γᵀRγ
+    bool is_inside = true;  ///< whether all s ≤ 1 are inside of all sets
+  };
+  /// What blocks add up.
+  struct Sums {
+    Scalar changed = 0, total = 0;
   };
   /// Moves the guess of a block into its set, and adds it to Ĵᵀγ and to the ray.
   template <int Capacity>
-  void add_guess(const ContactProblem<Scalar>& problem, const BlockView<Scalar, Capacity>& block,
-                 Scalar* impulse, Ray& ray) noexcept {
+  void add_guess(const BlockView<Scalar, Capacity>& block, Scalar* impulse, Ray& ray) noexcept {
     Numbers<Capacity> gamma = block.read(impulse);
+    ray.is_inside = ray.is_inside && (block.is_cone() || gamma.isZero(Scalar(0)));
     if (block.is_cone() && gamma.isZero(Scalar(0))) return;
-    ray.is_inside = ray.is_inside && block.is_cone();
     gamma = block.nearest_unweighted(gamma);
-    const Numbers<Capacity> soft = softness(block);
-    Numbers<Capacity> load = -block.least_bias_velocity();
-    block.add_whitened_velocity(problem.whitened_free_velocity().data(), load.data());
+    ray.is_inside = ray.is_inside && block.is_cone();
+    const Numbers<Capacity> soft = softness(block), bias = block.least_bias_velocity();
     block.add_whitened_impulse(gamma.data(), whitened_.data());
     for (int k = 0; k < block.rows(); ++k) {
       impulse[block.first_row() + k] = gamma(k);
-      ray.load += gamma(k) * load(k);
-      ray.curvature += soft(k) * (gamma(k) * gamma(k));
+      ray.asked += gamma(k) * bias(k);
+      ray.soft += soft(k) * (gamma(k) * gamma(k));
+    }
+  }
+  /// The s ≤ 1 of the lowest dual cost, for w = w* + Ĵᵀγ: γᵀq = w*ᵀĴᵀγ − γᵀv̂.
+  [[nodiscard]] Scalar lowest(const ContactProblem<Scalar>& problem, const Ray& ray) const noexcept {
+    if (!ray.is_inside) return Scalar(1);
+    const auto free = problem.whitened_free_velocity();
+    Scalar load = -ray.asked, curvature = ray.soft;
+    for (Index k = 0; k < whitened_.size(); ++k) {
+      const Scalar pushed = whitened_[k] - free(k);
+      load += pushed * free(k);
+      curvature += pushed * pushed;
+    }
+    if (!(curvature > Scalar(0))) return Scalar(1);
+    return std::clamp(Scalar(-load / curvature), Scalar(0), Scalar(1));
+  }
+  /// Multiplies the impulses by a share, and writes their whitened velocities.
+  void scale(const ContactProblem<Scalar>& problem, const Scalar& share, Scalar* impulse) noexcept {
+    if (share == Scalar(1)) return;
+    const auto free = problem.whitened_free_velocity();
+    for (Index k = 0; k < problem.impulse_count(); ++k) impulse[k] *= share;
+    for (Index k = 0; k < whitened_.size(); ++k) {
+      whitened_[k] = free(k) + share * (whitened_[k] - free(k));
     }
   }
 
@@ -135,25 +177,35 @@ class ProblemSweep {
     Scalar *impulse, *whitened;
     Sums& sums;
 
-    /// u without the block's own impulse.
+    /// u = Ĵ w − v̂ + R γ.
     [[nodiscard]] Numbers<Capacity> held() const noexcept {
-      const int count = block.rows();
       Numbers<Capacity> u = -block.least_bias_velocity();
       block.add_whitened_velocity(whitened, u.data());
-      for (int c = 0; c < count; ++c) {
-        const Scalar& gamma = impulse[block.first_row() + c];
-        for (int r = 0; r < count; ++r) u(r) -= local.own(r, c) * gamma;
+      if (block.law().rigid) return u;
+      const Numbers<Capacity> r = block.regularization();
+      for (int k = 0; k < block.rows(); ++k) u(k) += r(k) * impulse[block.first_row() + k];
+      return u;
+    }
+    /// u without γ.
+    [[nodiscard]] Numbers<Capacity> without_own(Numbers<Capacity> u,
+                                                const Numbers<Capacity>& gamma) const noexcept {
+      for (int c = 0; c < block.rows(); ++c) {
+        for (int r = 0; r < block.rows(); ++r) u(r) -= local.w(r, c) * gamma(c);
       }
       return u;
     }
     [[nodiscard]] Numbers<Capacity> solve(const Numbers<Capacity>& velocity) const noexcept {
-      if constexpr (Capacity == 3) {
-        return local.law.solve(velocity, impulse + block.first_row());
+      Numbers<Capacity> gamma = block.read(impulse);
+      if constexpr (std::is_same_v<Local, CoulombTriple>) {
+        local.solve(velocity, gamma);
+      } else if constexpr (Capacity == 3) {
+        gamma = local.law.solve(without_own(velocity, gamma), gamma.data());
+      } else if (local.is_split) {
+        local.split.solve(velocity, gamma);
       } else {
-        Numbers<Capacity> gamma = block.read(impulse);
-        local.law.solve(velocity, gamma);
-        return gamma;
+        local.law.solve(without_own(velocity, gamma), gamma);
       }
+      return gamma;
     }
     void spread(const Numbers<Capacity>& gamma) const noexcept {
       Scalar change[Capacity];
@@ -162,8 +214,8 @@ class ProblemSweep {
         Scalar& own = impulse[block.first_row() + k];
         change[k] = gamma(k) - own;
         own = gamma(k);
-        changed += local.own(k, k) * (change[k] * change[k]);
-        sums.total += local.own(k, k) * (own * own);
+        changed += local.own(k) * (change[k] * change[k]);
+        sums.total += local.own(k) * (own * own);
       }
       if (changed == Scalar(0)) return;
       sums.changed += changed;
@@ -186,8 +238,8 @@ class ProblemSweep {
     return law_ == FrictionLaw::coulomb ? visit(coulomb_) : visit(convex_);
   }
 
-  Sequence<Triple<CoulombInverseMass<Scalar>>> coulomb_;
-  Sequence<Triple<ConvexInverseMass<Scalar>>> convex_;
+  Sequence<CoulombTriple> coulomb_;
+  Sequence<ConvexTriple> convex_;
   Sequence<Rows> rows_;
   Sequence<Scalar> whitened_;
   FrictionLaw law_ = FrictionLaw::coulomb;
@@ -202,24 +254,17 @@ void ProblemSweep<Scalar>::start(const ContactProblem<Scalar>& problem, Friction
   law_ = law;
   backward_ = false;
   reserve(problem, law);
-  std::fill(whitened_.begin(), whitened_.end(), Scalar(0));
+  std::copy_n(problem.whitened_free_velocity().data(), whitened_.size(), whitened_.data());
   Ray ray;
   with_triples([&](auto& triples) {
     for (Index i = 0; i < problem.block_count(); ++i) {
       with_block(problem, triples, i, [&](const auto& block, auto& local) {
         prepare(block, local);
-        add_guess(problem, block, impulse, ray);
+        add_guess(block, impulse, ray);
       });
     }
   });
-  ray.curvature += dot(whitened_.data(), whitened_.data(), whitened_.size());
-  const Scalar share = ray.is_inside && ray.curvature > Scalar(0)
-                           ? std::clamp(Scalar(-ray.load / ray.curvature), Scalar(0), Scalar(1))
-                           : Scalar(1);
-  for (Index k = 0; k < problem.impulse_count(); ++k) impulse[k] *= share;
-  for (Index k = 0; k < whitened_.size(); ++k) {
-    whitened_[k] = problem.whitened_free_velocity()(k) + share * whitened_[k];
-  }
+  scale(problem, lowest(problem, ray), impulse);
 }
 
 template <RealScalar Scalar>
