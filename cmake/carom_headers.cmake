@@ -197,6 +197,7 @@ set(CAROM_HEADERS
   include/carom/solvers/rows/packed_exchange.hpp
   include/carom/solvers/rows/packed_problem.hpp
   include/carom/solvers/rows/small_problem.hpp
+  include/carom/solvers/rows/split_cone.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp
@@ -290,6 +291,7 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/bullet_contacts.hpp
   include/carom/adapters/detail/bullet_impacts.hpp
   include/carom/adapters/detail/bullet_joints.hpp
+  include/carom/adapters/detail/bullet_moves.hpp
   include/carom/adapters/detail/bullet_options.hpp
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp

@@ -694,6 +694,39 @@ TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a
   CHECK(world.kinetic_energy() < by_settling(1e-6));
 }
 
+TEST_CASE("bullet: a wall stands in steps whose time is over before they begin",
+          "[adapters][scene]") {
+  World world;
+  carom::examples::add_wall(world, 36);
+  const auto later = [](void*) noexcept { return 1.0; };
+  world.solver->set_limits({.now = later, .deadline = 0});
+  int projections = 0;
+  for (int i = 0; i < 40; ++i) {
+    world.step(1.0 / 60);
+    projections += world.report().projections;
+  }
+  CHECK(world.report().refused == 0);
+  CHECK(projections > 0);
+  CHECK(world.penetration() < by_solver(2e-3));
+  CHECK(world.kinetic_energy() < by_solver(0.1));
+}
+
+TEST_CASE("bullet: a hurried motion out of penetration does not tear joints", "[adapters][law]") {
+  World world;
+  world.add_ground();
+  // The cube overlaps the ground by 20 mm; a ball joint connects it to a cube in the air.
+  btRigidBody& low = world.add_box(triple(0.5, 0.5, 0.5), 1, carom::examples::at_point(0, 0, 0.48));
+  btRigidBody& high = world.add_box(triple(0.5, 0.5, 0.5), 1, carom::examples::at_point(0, 0, 1.6));
+  world.add_joint(std::make_unique<btPoint2PointConstraint>(low, high, triple(0, 0, 0.56),
+                                                            triple(0, 0, -0.56)));
+  const auto later = [](void*) noexcept { return 1.0; };
+  world.solver->set_limits({.now = later, .deadline = 0});
+  world.run(dt, 12);
+  const double apart = position(high).z() - position(low).z();
+  CHECK(position(low).z() > 0.5 - by_solver(2e-3));
+  CHECK(std::abs(apart - 1.12) < by_solver(2e-3));
+}
+
 TEST_CASE("bullet: a body at rest starts from the impulses of the step before", "[adapters][law]") {
   const auto iterations = [](World& world) {
     world.run(dt, 20);

@@ -12,6 +12,7 @@
 #include "carom/adapters/detail/bullet_contacts.hpp"
 #include "carom/adapters/detail/bullet_impacts.hpp"
 #include "carom/adapters/detail/bullet_joints.hpp"
+#include "carom/adapters/detail/bullet_moves.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
@@ -56,7 +57,7 @@ class BulletSolver : public btConstraintSolver {
   void set_limits(const SolveLimits& limits) noexcept {
     limits_ = limits;
     solver_.set_limits(limits);
-    mover_.set_limits(limits);
+    mover_.set_limits(SolveLimits().with_iterations(limits.iteration_limit));
   }
   /// The report of the last step of the world. A group solved outside of a step is added to it.
   [[nodiscard]] const BulletReport& report() const noexcept { return report_; }
@@ -226,6 +227,22 @@ class BulletSolver : public btConstraintSolver {
     };
     if (!(overlap_to_remove() > 0)) return;
     ++report_.projections;
+    if (limits_.has_deadline()) {
+      sweep_apart(wanted);
+    } else {
+      solve_apart(wanted);
+    }
+    if (!shift_.allFinite()) return;
+    for (int slot = 0; slot < bodies_.count(); ++slot) {
+      const detail::BulletBody& body = bodies_[slot];
+      if (body.index < 0) continue;
+      const BodyRange range = problem_.body(body.index);
+      move(*body.body, body.basis * shift_.segment(range.start, range.size));
+    }
+  }
+  /// Writes the motion out of penetration to shift_.
+  /// @param wanted  the distance that a point may close [m].
+  void solve_apart(const auto& wanted) {
     moves_.reset(1.0);
     for (Index b = 0; b < problem_.body_count(); ++b) {
       moves_.add_body(problem_.momentum_matrix(b), VectorX<double>::Zero(problem_.body(b).size));
@@ -235,33 +252,22 @@ class BulletSolver : public btConstraintSolver {
     }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
-    const SolveReport<double> moved = mover_.solve(moves_, shift_);
-    if (!shift_.allFinite()) return;
-    if (moved.status == SolveStatus::deadline) shift_ *= share_that_separates();
-    for (int slot = 0; slot < bodies_.count(); ++slot) {
-      const detail::BulletBody& body = bodies_[slot];
-      if (body.index < 0) continue;
-      const BodyRange range = moves_.body(body.index);
-      move(*body.body, body.basis * shift_.segment(range.start, range.size));
-    }
+    static_cast<void>(mover_.solve(moves_, shift_));
   }
-  /// The largest share of an unfinished motion, of 1, 1/2, 1/4, ..., that makes the sum of squares
-  /// of the overlaps smaller, or 0: such a motion may push bodies into others.
-  [[nodiscard]] double share_that_separates() const {
-    const auto sum = [&](double share) {
-      double result = 0;
-      moves_.for_each_block_by_kind([&](const auto& block) {
-        if (!block.is_cone()) return;
-        const double left = share * block.velocity(shift_)(2) - block.bias_velocity()(2);
-        result += left < 0 ? left * left : 0;
-      });
-      return result;
-    };
-    const double now = sum(0);
-    for (double share = 1; share >= least_share; share /= 2) {
-      if (sum(share) < now) return share;
+  /// The same by sweeps until the deadline.
+  void sweep_apart(const auto& wanted) {
+    swept_moves_.reset(problem_);
+    for (const detail::BulletPoint& p : contacts_.points()) {
+      if (p.is_separable()) swept_moves_.add(problem_, p.block, 2, -wanted(p), false);
     }
-    return 0;
+    for (const detail::JointBlock& block : joints_.blocks()) {
+      for (int i = 0; block.number >= 0 && i < block.rows; ++i) {
+        if (!joints_.row(block, i).bilateral()) continue;
+        swept_moves_.add(problem_, block.number, i, 0, true);
+      }
+    }
+    swept_moves_.sweep(limits_);
+    swept_moves_.write(problem_, shift_);
   }
   void hold_joints() {
     for (const detail::JointBlock& block : joints_.blocks()) {
@@ -295,14 +301,13 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletMemory memory_;
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
+  detail::BulletMoves swept_moves_;
   /// Natural map error of motions out of penetration [-], that is, their relative error. It need
   /// not be smaller, because half of a penetration remains.
   static constexpr double mover_tolerance = 1e-8;
   /// Share of the time until a deadline for velocities and impulses; the rest is for the motion out
   /// of penetration [-].
   static constexpr double solve_share = 0.6;
-  /// Least share of an unfinished motion that is tried [-].
-  static constexpr double least_share = 1.0 / 64;
   SolveLimits limits_;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;

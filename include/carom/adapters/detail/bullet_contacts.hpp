@@ -109,6 +109,7 @@ struct BulletPoint {
   double regularization, bias;   ///< normal R and v̂ of a soft point
   std::array<double, 2> motion;  ///< wanted speed of A over B along t₁ and t₂ [m/s]
   Vector3<double> struck = Vector3<double>::Zero();  ///< impulse of impacts
+  Index block = -1;                                  ///< in the problem
   Index first_impulse = -1;                          ///< place among the problem's impulses
 
   [[nodiscard]] bool was_struck() const noexcept { return struck.z() > 0; }
@@ -488,9 +489,9 @@ class BulletContacts {
                   const auto& law) {
     const std::array<Index, 2> index = {bodies[p.body_slots[0]].index,
                                         bodies[p.body_slots[1]].index};
-    const Index block = p.is_wrench() ? add_block(problem, index, wrench_rows(bodies, p), law)
-                                      : add_block(problem, index, p.sides, law);
-    p.first_impulse = problem.first_row(block);
+    p.block = p.is_wrench() ? add_block(problem, index, wrench_rows(bodies, p), law)
+                            : add_block(problem, index, p.sides, law);
+    p.first_impulse = problem.first_row(p.block);
   }
   /// J of a wrench: t₁, t₂, n, and the rotations about them.
   [[nodiscard]] static std::array<CoordinateRows, 2> wrench_rows(const BulletBodies& bodies,

@@ -39,9 +39,8 @@ class SplitDisc {
   void solve(const Scalar& radius, const Scalar* velocity, Scalar* impulse) const noexcept {
     using std::sqrt;
     const Scalar square = radius > Scalar(0) ? Scalar(radius * radius) : Scalar(0);
-    const Scalar held[2] = {
-        impulse[0] - (inverse_[0] * velocity[0] + inverse_[1] * velocity[1]),
-        impulse[1] - (inverse_[1] * velocity[0] + inverse_[2] * velocity[1])};
+    const Scalar held[2] = {impulse[0] - (inverse_[0] * velocity[0] + inverse_[1] * velocity[1]),
+                            impulse[1] - (inverse_[1] * velocity[0] + inverse_[2] * velocity[1])};
     if (held[0] * held[0] + held[1] * held[1] <= square) {
       for (int k = 0; k < 2; ++k) impulse[k] = held[k];
       return;
@@ -71,8 +70,7 @@ class SplitCone {
   /// Whether the sets of a shape can be solved.
   [[nodiscard]] static bool covers(const ImpulseSet<Scalar>& set) noexcept {
     const bool round = set.shape == ImpulseShape::friction ||
-                       set.shape == ImpulseShape::torsional ||
-                       set.shape == ImpulseShape::rolling ||
+                       set.shape == ImpulseShape::torsional || set.shape == ImpulseShape::rolling ||
                        set.shape == ImpulseShape::spinless_rolling;
     return round && set.rows <= Capacity && !is_shifted(set);
   }

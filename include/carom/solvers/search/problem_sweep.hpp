@@ -24,8 +24,9 @@ namespace detail {
 /// comes after two passes over the blocks.
 ///
 /// The unknowns are the impulses, by rows, and the whitened velocities w = w* + Ĵᵀγ of the bodies.
-/// Sweeps go forwards and backwards in turn. They do not ask for the velocities that remove the
-/// overlaps of rigid contacts, which the law does not require and which spread slowly.
+/// All sweeps go forwards: sweeps in turn let a wall of 500 cubes sink three times as deep, in ten
+/// sweeps of each step. They do not ask for the velocities that remove the overlaps of rigid
+/// contacts, which the law does not require and which spread slowly.
 template <RealScalar Scalar>
 class ProblemSweep {
  public:
@@ -147,7 +148,8 @@ class ProblemSweep {
     }
   }
   /// The s ≤ 1 of the lowest dual cost, for w = w* + Ĵᵀγ: γᵀq = w*ᵀĴᵀγ − γᵀv̂.
-  [[nodiscard]] Scalar lowest(const ContactProblem<Scalar>& problem, const Ray& ray) const noexcept {
+  [[nodiscard]] Scalar lowest(const ContactProblem<Scalar>& problem,
+                              const Ray& ray) const noexcept {
     if (!ray.is_inside) return Scalar(1);
     const auto free = problem.whitened_free_velocity();
     Scalar load = -ray.asked, curvature = ray.soft;
@@ -243,7 +245,6 @@ class ProblemSweep {
   Sequence<Rows> rows_;
   Sequence<Scalar> whitened_;
   FrictionLaw law_ = FrictionLaw::coulomb;
-  bool backward_ = false;
 };
 
 // --- implementation ---
@@ -252,7 +253,6 @@ template <RealScalar Scalar>
 void ProblemSweep<Scalar>::start(const ContactProblem<Scalar>& problem, FrictionLaw law,
                                  Scalar* impulse) {
   law_ = law;
-  backward_ = false;
   reserve(problem, law);
   std::copy_n(problem.whitened_free_velocity().data(), whitened_.size(), whitened_.data());
   Ray ray;
@@ -272,7 +272,7 @@ Scalar ProblemSweep<Scalar>::sweep(const ContactProblem<Scalar>& problem,
                                    Scalar* impulse) noexcept {
   Sums sums;
   with_triples([&](auto& triples) {
-    sweep_blocks(problem.block_count(), backward_, [&](Index i, auto&& solve) noexcept {
+    sweep_blocks(problem.block_count(), false, [&](Index i, auto&& solve) noexcept {
       with_block(problem, triples, i, [&](const auto& block, auto& local) {
         solve(One<std::remove_cvref_t<decltype(block)>::capacity,
                   std::remove_reference_t<decltype(local)>>{block, local, impulse, whitened_.data(),
@@ -280,7 +280,6 @@ Scalar ProblemSweep<Scalar>::sweep(const ContactProblem<Scalar>& problem,
       });
     });
   });
-  backward_ = !backward_;
   return sums.total > Scalar(0) ? sums.changed / sums.total : Scalar(0);
 }
 
