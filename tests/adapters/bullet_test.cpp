@@ -697,7 +697,7 @@ TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a
 TEST_CASE("bullet: a wall stands in steps whose time is over before they begin",
           "[adapters][scene]") {
   World world;
-  carom::examples::add_wall(world, 36);
+  carom::examples::add_wall(world, 120);
   const auto later = [](void*) noexcept { return 1.0; };
   world.solver->set_limits({.now = later, .deadline = 0});
   int projections = 0;
@@ -709,6 +709,46 @@ TEST_CASE("bullet: a wall stands in steps whose time is over before they begin",
   CHECK(projections > 0);
   CHECK(world.penetration() < by_solver(2e-3));
   CHECK(world.kinetic_energy() < by_solver(0.1));
+}
+
+TEST_CASE("bullet: a hurried motion is the shortest one that separates and keeps joints",
+          "[adapters][oracle]") {
+  // Three bodies of 1, 2 and 3 degrees of freedom; a contact between the last two, a joint of the
+  // first two.
+  carom::ContactProblem<double> problem(1.0);
+  const auto a = problem.add_body(Eigen::Matrix<double, 1, 1>(2.0), Eigen::Matrix<double, 1, 1>(0));
+  const auto b =
+      problem.add_body(Eigen::Vector2d(1, 4).asDiagonal().toDenseMatrix(), Eigen::Vector2d::Zero());
+  const auto c = problem.add_body(Eigen::Matrix3d::Identity() * 3, Eigen::Vector3d::Zero());
+  Eigen::Matrix<double, 3, 2> first;
+  first << 1, 0, 0, 1, 1, 0.5;
+  const auto contact = problem.add_contact(b, first, c, -Eigen::Matrix3d::Identity(),
+                                           carom::RigidContact<double>{.friction = 0.5});
+  const auto joint = problem.add_constraint(
+      a, Eigen::Matrix<double, 1, 1>(1.0), b, Eigen::RowVector2d(-1, 0),
+      carom::WeightedBlock<double>{.set = carom::free_impulses<double>(1), .rigid = true});
+  const double least = 0.01;
+  for (const bool joined : {false, true}) {
+    carom::detail::BulletMoves moves;
+    moves.reset(problem);
+    moves.add(problem, contact, 2, least, false);
+    if (joined) moves.add(problem, joint, 0, 0, true);
+    moves.sweep({});
+    carom::VectorX<double> motion;
+    moves.write(problem, motion);
+    // The shortest motion in the mass metric: y = A⁻¹ Gᵀ (G A⁻¹ Gᵀ)⁻¹ g.
+    Eigen::Matrix<double, 2, 6> rows;
+    rows << 0, 1, 0.5, 0, 0, -1, 1, -1, 0, 0, 0, 0;
+    Eigen::Vector<double, 6> inverse;
+    inverse << 0.5, 1, 0.25, 1. / 3, 1. / 3, 1. / 3;
+    const Eigen::MatrixXd used = rows.topRows(joined ? 2 : 1);
+    const Eigen::MatrixXd spread = inverse.asDiagonal() * used.transpose();
+    Eigen::VectorXd goal = Eigen::VectorXd::Zero(used.rows());
+    goal(0) = least;
+    const Eigen::VectorXd expected = spread * (used * spread).inverse() * goal;
+    CAPTURE(joined, motion.transpose(), expected.transpose());
+    CHECK((motion - expected).norm() < 1e-3 * expected.norm());
+  }
 }
 
 TEST_CASE("bullet: a hurried motion out of penetration does not tear joints", "[adapters][law]") {
