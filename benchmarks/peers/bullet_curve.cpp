@@ -144,8 +144,8 @@ class ImpulseJudge {
     return {t.dot(lateral), n.cross(t).dot(lateral), double(point.m_appliedImpulse)};
   }
 
-  carom::BulletSolver solver_{carom::BulletOptions{
-      .allowed_penetration = std::numeric_limits<double>::infinity()}};
+  carom::BulletSolver solver_{
+      carom::BulletOptions{.allowed_penetration = std::numeric_limits<double>::infinity()}};
 };
 
 /// A solver whose calls are timed, and judged where there is a judge.
@@ -187,8 +187,12 @@ carom::BulletOptions options_of(const BoardSettings& settings) {
   return options;
 }
 
-btVector3 bullet(const Triple& t) { return carom::examples::triple(t[0], t[1], t[2]); }
-Triple triple_of(const btVector3& v) { return {double(v.x()), double(v.y()), double(v.z())}; }
+btVector3 bullet(const Triple& t) {
+  return carom::examples::triple(t[0], t[1], t[2]);
+}
+Triple triple_of(const btVector3& v) {
+  return {double(v.x()), double(v.y()), double(v.z())};
+}
 
 void place(btRigidBody& body, const BoardBody& at) {
   const auto& [w, x, y, z] = at.orientation;
@@ -213,10 +217,9 @@ void build(const BoardScene& from, BulletScene& scene) {
   for (int i = 0; i < scene.body_count(); ++i) scene.body(i).setFriction(btScalar(root));
   for (const BoardBody& body : from.bodies) {
     btRigidBody& made =
-        body.is_box
-            ? scene.add_box(bullet(body.size), body.mass, carom::examples::at_point(0, 0, 0),
-                            {.friction = root})
-            : scene.add_sphere(body.size[0], body.mass, {0, 0, 0}, {.friction = root});
+        body.is_box ? scene.add_box(bullet(body.size), body.mass,
+                                    carom::examples::at_point(0, 0, 0), {.friction = root})
+                    : scene.add_sphere(body.size[0], body.mass, {0, 0, 0}, {.friction = root});
     place(made, body);
   }
 }
