@@ -33,8 +33,9 @@ gives no such time: its line is of the time that its iterations add, from the di
 preparation, so it is drawn too far to the left. Contact points are those that the board finds: at the start where bodies rest,
 else at the end. Bullet, PhysX and Box3D are of single precision; so are impulses that Bullet keeps, which ends its natural map
 and carom's at 1e-6. The natural map is of these two alone, in the first step, which starts without the impulses of a step before: for
-carom it takes several times the mean of a step. More iterations of MuJoCo's solvers end at the error of its softer law. Overlaps
-that engines keep on purpose count as errors; carom keeps up to 1 mm in Bullet."""
+carom it takes several times the mean of a step. More iterations of MuJoCo's solvers end at the error of its softer law. Overlaps that
+engines keep on purpose count as errors; in Bullet carom moves bodies apart that overlap by more
+than 1 mm. carom and Box3D are compiled for the machine that ran them, the others as Debian and PyPI have them, in Bullet's disfavour."""
 
 
 def iteration_time(rows, row):

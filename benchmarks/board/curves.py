@@ -8,7 +8,7 @@
     benchmarks/board/curves.py --publish                runs nothing; the rows into docs/board, and its page again
 
 Runs in the environment of install_peers.py, for numpy. carom and Bullet are rows of carom_bullet_curve, which CMake builds
-with -D CAROM_BUILD_BENCHMARKS=ON where Bullet is installed. A program of another engine reads the same scene and settings,
+in its preset release where Bullet is installed. A program of another engine reads the same scene and settings,
 and writes the same answer (benchmarks/peers/board_scene.hpp). What is not there is told and passed over. Rows that are
 there are not run again; rows of an engine that was not run stay in docs/board as they are."""
 
@@ -32,7 +32,7 @@ import curve_scenes  # noqa: E402
 from store import Store, key_of  # noqa: E402
 
 PUBLISHED = ROOT / "docs" / "board"
-PROGRAM = ROOT / "build" / "release" / "benchmarks" / "peers" / "carom_bullet_curve"
+PROGRAM = ROOT / "build" / "release" / "bin" / "carom_bullet_curve"
 
 
 def settings_words(settings):

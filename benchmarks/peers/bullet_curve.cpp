@@ -2,9 +2,9 @@
 // One row of the board's curves: a scene in Bullet, solved by Bullet's own solver or by carom.
 //   carom_bullet_curve SCENE SETTINGS ANSWER
 // SETTINGS are words name=value with commas. solver=bullet has iterations; solver=carom has law
-// (coulomb, convex), rigid (1, 0), tolerance, and deadline [us per contact], which counts from
-// Bullet's call of the solver. Times are of that call: detection of collisions and motion of bodies
-// are not in them.
+// (coulomb, convex), rigid (1, 0), tolerance, allowed, the overlap [m] beyond which bodies are
+// moved apart, and deadline [us per contact], which counts from Bullet's call of the solver. Times
+// are of that call: detection of collisions and motion of bodies are not in them.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -183,6 +183,7 @@ carom::BulletOptions options_of(const BoardSettings& settings) {
   carom::BulletOptions options;
   options.tolerance = settings.number("tolerance", 1e-9);
   options.rigid = settings.number("rigid", 1) != 0;
+  options.allowed_penetration = settings.number("allowed", options.allowed_penetration);
   if (settings.word("law", "coulomb") == "convex") options.law = carom::FrictionLaw::convex;
   return options;
 }
