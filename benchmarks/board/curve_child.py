@@ -40,13 +40,7 @@ def main(arguments):
     adapter = run_row.load(engines, engine)
     simulation = adapter.Simulation(world, settings | FIXED.get(engine, {}))
     solve_time = mujoco_solver(simulation, settings) if engine == "mujoco" else None
-    count, seconds = len(world.bodies), 0.0
-    samples = [run_row.sample(simulation, 0.0, count)]
-    for done in range(world.sample_every, world.step_count + 1, world.sample_every):
-        begin = time.process_time()
-        simulation.step(world.sample_every)
-        seconds += time.process_time() - begin
-        samples.append(run_row.sample(simulation, done * world.time_step, count))
+    samples, seconds = run_row.samples_of(simulation, world)
     result = {"samples": samples, "steps": world.step_count, "step": seconds / world.step_count}
     if solve_time:
         result["solve"] = solve_time() / world.step_count

@@ -5,6 +5,7 @@ import html
 import itertools
 import math
 
+import costs
 import curve_list
 import curve_scenes
 import judge
@@ -71,17 +72,10 @@ def points_of(rows, scene, measure):
     return found
 
 
-def front(points, floor):
-    """(time, error) of the points that no quicker one matches; errors below the floor are the floor."""
-    kept = []
-    for time, error in points:
-        if not kept or max(error, floor) < kept[-1][1]:
-            kept.append((time, max(error, floor)))
-    return kept
-
-
 def at(line, time):
-    return min((error for start, error in line if start <= time), default=math.inf)
+    """The least error for at most a time; infinite before the line begins."""
+    error = costs.at(line, time)
+    return math.inf if error is None else error
 
 
 def rivals(fronts):
@@ -142,7 +136,7 @@ def line_class(curve):
 def picture(points, measure, label):
     """Error over time, both by decades."""
     title, unit, floor = MEASURES[measure]
-    fronts = {name: front(found, floor) for name, found in points.items()}
+    fronts = {name: costs.front(found, floor) for name, found in points.items()}
     every = [point for found in points.values() for point in found]
     (left, right), (low, high) = plots.decades([time for time, _ in every]), plots.decades([max(error, floor) for _, error in every], floor)
     span = WIDTH - LEFT - RIGHT
@@ -208,7 +202,7 @@ def scene_section(scene, rows):
     found = {measure: points for measure, points in found.items() if points}
     if not found:
         return "", []
-    fronts = {measure: {name: front(line, MEASURES[measure][2]) for name, line in points.items()} for measure, points in found.items()}
+    fronts = {measure: {name: costs.front(line, MEASURES[measure][2]) for name, line in points.items()} for measure, points in found.items()}
     lines = "".join(f'<p class="verdict">{e(MEASURES[measure][0].capitalize())}: {e(words(fronts[measure]))}</p>' for measure in found)
     plotted = "".join(picture(points, measure, scene.title) for measure, points in found.items())
     names = set(itertools.chain(*found.values()))

@@ -606,6 +606,8 @@ TEST_CASE("coulomb_derivative: numbers that are not finite are refused", "[solve
   CHECK(derivative.linearize(problem, good, good).faulty_block == -1);
 }
 
+namespace {
+
 /// A problem in the plane: the second tangent row of each contact is zero.
 carom::testing::RawProblem draw_planar(VectorSource<double>& source, int contacts) {
   using carom::testing::draw_body, carom::testing::draw_matrix;
@@ -677,8 +679,7 @@ struct AllAnswers {
           system(row, 2 * c + 1) = by_normal;
           right(row) = 0;
         };
-        if (region == 0) set(2 * c + 1, 0, 1);
-        if (region == 0) set(2 * c, 1, 0);
+        if (region == 0) set(2 * c, 1, 0), set(2 * c + 1, 0, 1);
         if (region >= 2) set(2 * c, 1, region == 2 ? mu : -mu);
       }
       const Eigen::VectorXd gamma = system.fullPivLu().solve(right), u = w * gamma + q;
@@ -707,10 +708,12 @@ struct AllAnswers {
   }
 };
 
+}  // namespace
+
 TEST_CASE("coulomb_derivative: the indices of all answers of a problem sum to one",
           "[solvers][oracle]") {
   VectorSource<double> source(40);
-  int clear = 0, several = 0, alone = 0;
+  int clear = 0, several = 0, negative = 0;
   for (int trial = 0; trial < 1000; ++trial) {
     const auto raw = draw_planar(source, 1 + trial % 3);
     const AllAnswers answers(raw);
@@ -730,11 +733,34 @@ TEST_CASE("coulomb_derivative: the indices of all answers of a problem sum to on
     }
     CHECK(sum == 1);
     several += answers.found.size() > 1 ? 1 : 0;
-    alone += least == 1 ? 1 : 0;
+    negative += least == -1 ? 1 : 0;
   }
   CHECK(clear > 900);
-  CHECK(several > 20);        // the test would prove little about problems with one answer
-  CHECK(clear - alone > 20);  // as many have an answer of index −1
+  CHECK(several > 20);  // the test would prove little about problems with one answer
+  CHECK(negative > 20);
+}
+
+TEST_CASE(
+    "coulomb_derivative: the index of a moved derivative, on a boundary, and without a factor",
+    "[solvers][example]") {
+  CoulombDerivative<double> derivative;
+  CHECK(derivative.index() == 0);
+  const Slope<double> slope;
+  const Products<double> sliding(slope.problem());
+  REQUIRE(derivative.linearize(sliding.problem, sliding.answer.velocity, sliding.answer.impulse)
+              .usable());
+  CHECK(derivative.index() == 1);
+  CoulombDerivative<double> moved = std::move(derivative);
+  CHECK(moved.index() == 1);
+  const Eigen::VectorXd wrong = Eigen::Vector3d::Constant(std::numeric_limits<double>::quiet_NaN());
+  CHECK(!moved.linearize(sliding.problem, wrong, sliding.answer.impulse).usable());
+  CHECK(moved.index() == 0);
+  ContactProblem<double> touching(0.01);  // neither pressed nor apart
+  touching.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  touching.add_contact(0, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.gap = 0});
+  const Eigen::VectorXd rest = Eigen::Vector3d::Zero();
+  REQUIRE(moved.linearize(touching, rest, rest).usable());
+  CHECK(moved.index() == 0);
 }
 
 }  // namespace coulomb_derivative_test

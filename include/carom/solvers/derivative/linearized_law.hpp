@@ -221,6 +221,7 @@ bool LinearizedLaw<Scalar>::factor(const ContactProblem<Scalar>&) noexcept {
 template <RealScalar Scalar>
 int LinearizedLaw<Scalar>::index() noexcept {
   if (!is_factored_ || boundary_count() > 0) return 0;
+  system_.follow();  // this object may have been moved
   int sign = 1;
   for (Index i = 0; i < system_.islands().size(); ++i) {
     if (direct_[i] && !system_.factor(i, slopes_.gains())) return 0;
