@@ -153,7 +153,9 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(board, indent=0, sort_keys=True, allow_nan=False)
     (folder / "board.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "index.html").write_text(page.write(json.loads(text)), encoding="utf-8")
+    curves = PUBLISHED / "curves.json"  # which curves.py writes
+    rows = json.loads(curves.read_text(encoding="utf-8")) if curves.exists() else []
+    (folder / "index.html").write_text(page.write(json.loads(text), rows), encoding="utf-8")
     print(f"{folder / 'index.html'}: {len(board['rows'])} rows")
     return 0
 

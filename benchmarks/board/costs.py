@@ -15,17 +15,22 @@ def cost_of(scene, row):
     return 1e3 * row["seconds"] / sum(scene.world(case).step_count for case in scene.cases)
 
 
+def front(points, floor=-math.inf):
+    """(time, error) of the points, in the order of time, that no quicker one matches; errors below the floor are the floor."""
+    kept = []
+    for time, error in points:
+        if not kept or max(error, floor) < kept[-1][1]:
+            kept.append((time, max(error, floor)))
+    return kept
+
+
 def fronts(scene, pairs):
     """engine -> (cost, error) of the settings that no cheaper ones of the engine match, by cost."""
     found = {}
     for name, pair in pairs.items():
         points = sorted((cost_of(scene, row), row["error"]) for row in pair["all"] if "error" in row and row["seconds"] > 0)
-        kept = []
-        for cost, error in points:
-            if not kept or error < kept[-1][1]:
-                kept.append((cost, error))
-        if kept:
-            found[name] = kept
+        if points:
+            found[name] = front(points)
     return found
 
 

@@ -6,6 +6,7 @@ import math
 import pathlib
 
 import costs
+import curve_page
 import judge
 import plots
 import problem_page
@@ -135,7 +136,8 @@ def ratios(found, name, which):
     return [pair[which]["error"] / scene.tolerance if pair and "error" in pair[which] else math.inf for scene, pair in rows]
 
 
-def write(board):
+def write(board, curve_rows=()):
+    """The page of a board and of the rows of its curves."""
     found = judged(board)
     names = names_of(found)
     number = {name: min(k, 5) for k, name in enumerate(names)}
@@ -159,6 +161,7 @@ four steps in the place of one.</p>
 {overview(found, names)}
 {picture}
 {sections}
+{curve_page.write(curve_rows)}
 {problem_page.write(board["problems"])}
 <h2>Engines and their search</h2>
 {search_table(board, found, names)}

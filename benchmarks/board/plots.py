@@ -16,8 +16,8 @@ def power_text(exponent):
     return "10" + raised if exponent not in (0, 1) else str(10**exponent)
 
 
-def svg(height, parts, label):
-    return (f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(label, quote=True)}">'
+def svg(height, parts, label, width=WIDTH):
+    return (f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(label, quote=True)}">'
             f'{"".join(parts)}</svg>')
 
 

@@ -49,6 +49,12 @@ def sample(simulation, clock, count):
 def follow(adapter, world, settings):
     """The samples of a world, the time of its steps [s] and their number."""
     simulation = adapter.Simulation(world, settings)
+    samples, seconds = samples_of(simulation, world)
+    return samples, getattr(simulation, "solve_seconds", seconds), world.step_count
+
+
+def samples_of(simulation, world):
+    """The samples of a simulation at its start, and the processor time of its steps [s]."""
     every = world.sample_every or world.step_count
     samples, seconds = [sample(simulation, 0.0, len(world.bodies))], 0.0
     for done in range(0, world.step_count, every):
@@ -57,7 +63,7 @@ def follow(adapter, world, settings):
         simulation.step(count)
         seconds += time.process_time() - begin
         samples.append(sample(simulation, (done + count) * world.time_step, len(world.bodies)))
-    return samples, getattr(simulation, "solve_seconds", seconds), world.step_count
+    return samples, seconds
 
 
 def differentiate(scene, case, settings, adapter, own):

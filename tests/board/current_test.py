@@ -20,8 +20,9 @@ import scene_list  # noqa: E402
 def faults():
     """Sentences that say why the page is stale."""
     board = json.loads((KEPT / "board.json").read_text(encoding="utf-8"))
-    if page.write(board) != (KEPT / "index.html").read_text(encoding="utf-8"):
-        yield "docs/board/index.html is not the page of docs/board/board.json"
+    curves = json.loads((KEPT / "curves.json").read_text(encoding="utf-8"))
+    if page.write(board, curves) != (KEPT / "index.html").read_text(encoding="utf-8"):
+        yield "docs/board/index.html is not the page of docs/board/board.json and curves.json"
     scenes = {scene.name: scene for scene in scene_list.all_scenes()}
     settings = {adapter.name: adapter.settings() for adapter in adapters.all_of(BOARD / "engines")}
     for row in board["rows"]:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/coulomb_derivative.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <Eigen/QR>
 
 #include "carom/contact/rigid_contact.hpp"
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 
@@ -602,6 +604,163 @@ TEST_CASE("coulomb_derivative: numbers that are not finite are refused", "[solve
     CHECK(report.faulty_block == 0);
   }
   CHECK(derivative.linearize(problem, good, good).faulty_block == -1);
+}
+
+namespace {
+
+/// A problem in the plane: the second tangent row of each contact is zero.
+carom::testing::RawProblem draw_planar(VectorSource<double>& source, int contacts) {
+  using carom::testing::draw_body, carom::testing::draw_matrix;
+  carom::testing::RawProblem raw;
+  for (int b = 0; b < 2; ++b) raw.bodies.push_back(draw_body(source, 3, source.positive(2)));
+  for (auto& body : raw.bodies) body.free_velocity = draw_matrix(source, 3, 1);
+  for (int c = 0; c < contacts; ++c) {
+    carom::testing::RawContact contact;
+    contact.first = c % 2;
+    contact.second = c > 1 ? 1 - c % 2 : -1;
+    contact.first_jacobian = draw_matrix(source, 3, 3);
+    contact.second_jacobian = draw_matrix(source, 3, 3);
+    contact.first_jacobian.row(1).setZero();
+    contact.second_jacobian.row(1).setZero();
+    const double soft = source.pick({1e-6, 1e-3, 0.1});
+    contact.law = {source.pick({0.3, 3, 10, 30}),
+                   {soft * (0.1 + source.unit()), soft},
+                   Eigen::Vector3d(0, 0, source.entry(2))};
+    raw.contacts.push_back(contact);
+  }
+  return raw;
+}
+
+/// All answers of a planar problem, found by trying every combination of open, sticking, and
+/// sliding to either side. `clear` is false if one of them is within 1e-6 of a boundary.
+struct AllAnswers {
+  std::vector<Answer<double>> found;
+  bool clear = true;
+
+  explicit AllAnswers(const carom::testing::RawProblem& raw) {
+    const Index count = Index(raw.contacts.size()), n = 6;
+    Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
+    Eigen::VectorXd free(n);
+    for (int b = 0; b < 2; ++b) {
+      inverse.block(3 * b, 3 * b, 3, 3) = raw.bodies[std::size_t(b)].momentum.inverse();
+      free.segment(3 * b, 3) = raw.bodies[std::size_t(b)].free_velocity;
+    }
+    Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(2 * count, n);  // tangent, normal
+    Eigen::VectorXd bias(2 * count), soft(2 * count);
+    for (Index c = 0; c < count; ++c) {
+      const auto& contact = raw.contacts[std::size_t(c)];
+      for (const int row : {0, 2}) {
+        const Index at = 2 * c + row / 2;
+        jacobian.row(at).segment(3 * contact.first, 3) = contact.first_jacobian.row(row);
+        if (contact.second >= 0) {
+          jacobian.row(at).segment(3 * contact.second, 3) = contact.second_jacobian.row(row);
+        }
+        bias(at) = contact.law.bias_velocity(row);
+        const auto& r = contact.law.regularization;
+        soft(at) = row == 0 ? r.tangent : r.normal;
+      }
+    }
+    Eigen::MatrixXd w = jacobian * inverse * jacobian.transpose();
+    w.diagonal() += soft;
+    const Eigen::VectorXd q = jacobian * free - bias;
+    int combinations = 1;
+    for (Index c = 0; c < count; ++c) combinations *= 4;
+    for (int k = 0; k < combinations; ++k) {
+      // Per contact: two equations in its tangential and normal impulse.
+      Eigen::MatrixXd system = w;
+      Eigen::VectorXd right = -q;
+      int code = k;
+      for (Index c = 0; c < count; ++c, code /= 4) {
+        const int region = code % 4;
+        const double mu = raw.contacts[std::size_t(c)].law.friction;
+        const auto set = [&](Index row, double by_tangent, double by_normal) {
+          system.row(row).setZero();
+          system(row, 2 * c) = by_tangent;
+          system(row, 2 * c + 1) = by_normal;
+          right(row) = 0;
+        };
+        if (region == 0) set(2 * c, 1, 0), set(2 * c + 1, 0, 1);
+        if (region >= 2) set(2 * c, 1, region == 2 ? mu : -mu);
+      }
+      const Eigen::VectorXd gamma = system.fullPivLu().solve(right), u = w * gamma + q;
+      double margin = 1;
+      code = k;
+      for (Index c = 0; c < count; ++c, code /= 4) {
+        const int region = code % 4;
+        const double mu = raw.contacts[std::size_t(c)].law.friction;
+        const double x = gamma(2 * c), normal = gamma(2 * c + 1), weight = w(2 * c + 1, 2 * c + 1);
+        if (region == 0) margin = std::min(margin, u(2 * c + 1));
+        if (region == 1) margin = std::min(margin, weight * (mu * normal - std::abs(x)));
+        if (region >= 1) margin = std::min(margin, weight * normal);
+        if (region >= 2) margin = std::min(margin, region == 2 ? u(2 * c) : -u(2 * c));
+      }
+      clear = clear && std::abs(margin) > 1e-6;
+      if (!(margin > 0)) continue;
+      Answer<double> answer;
+      answer.velocity = free + inverse * (jacobian.transpose() * gamma);
+      answer.impulse.setZero(3 * count);
+      for (Index c = 0; c < count; ++c) {
+        answer.impulse(3 * c) = gamma(2 * c);
+        answer.impulse(3 * c + 2) = gamma(2 * c + 1);
+      }
+      found.push_back(answer);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("coulomb_derivative: the indices of all answers of a problem sum to one",
+          "[solvers][oracle]") {
+  VectorSource<double> source(40);
+  int clear = 0, several = 0, negative = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    const auto raw = draw_planar(source, 1 + trial % 3);
+    const AllAnswers answers(raw);
+    if (!answers.clear) continue;
+    ++clear;
+    const auto problem = build(raw);
+    int sum = 0, least = 1;
+    for (const auto& answer : answers.found) {
+      CHECK(carom::judge_answer(problem, FrictionLaw::coulomb, answer.velocity, answer.impulse)
+                .residual <= rounding(1e8, 1.0));
+      CoulombDerivative<double> derivative;
+      REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
+      const int index = derivative.index();
+      CHECK((index == 1 || index == -1));
+      sum += index;
+      least = std::min(least, index);
+    }
+    CHECK(sum == 1);
+    several += answers.found.size() > 1 ? 1 : 0;
+    negative += least == -1 ? 1 : 0;
+  }
+  CHECK(clear > 900);
+  CHECK(several > 20);  // the test would prove little about problems with one answer
+  CHECK(negative > 20);
+}
+
+TEST_CASE(
+    "coulomb_derivative: the index of a moved derivative, on a boundary, and without a factor",
+    "[solvers][example]") {
+  CoulombDerivative<double> derivative;
+  CHECK(derivative.index() == 0);
+  const Slope<double> slope;
+  const Products<double> sliding(slope.problem());
+  REQUIRE(derivative.linearize(sliding.problem, sliding.answer.velocity, sliding.answer.impulse)
+              .usable());
+  CHECK(derivative.index() == 1);
+  CoulombDerivative<double> moved = std::move(derivative);
+  CHECK(moved.index() == 1);
+  const Eigen::VectorXd wrong = Eigen::Vector3d::Constant(std::numeric_limits<double>::quiet_NaN());
+  CHECK(!moved.linearize(sliding.problem, wrong, sliding.answer.impulse).usable());
+  CHECK(moved.index() == 0);
+  ContactProblem<double> touching(0.01);  // neither pressed nor apart
+  touching.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  touching.add_contact(0, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.gap = 0});
+  const Eigen::VectorXd rest = Eigen::Vector3d::Zero();
+  REQUIRE(moved.linearize(touching, rest, rest).usable());
+  CHECK(moved.index() == 0);
 }
 
 }  // namespace coulomb_derivative_test

@@ -71,6 +71,22 @@ class PanelPivots {
     }
     return spread;
   }
+  /// The sign of the product of the pivots of a component, and of its row exchanges: +1 or −1.
+  [[nodiscard]] int sign(const FrontForest& forest, const FrontRange& range) const noexcept {
+    bool negative = false;
+    for (int f = range.begin; f < range.end; ++f) {
+      const auto see = [&](Index first, auto width) {
+        const PivotBlock<width.value, Scalar> block = at<width.value>(f, first);
+        for (int k = 0; k < width.value; ++k) {
+          negative ^= block.entries[k][k] < Scalar(0);
+          negative ^= block.exchanges[k] != k;
+        }
+        return true;
+      };
+      static_cast<void>(for_each_panel(Index(forest.fronts()[f].own_size), see));
+    }
+    return negative ? -1 : 1;
+  }
 
  private:
   Sequence<Scalar> pivots_;  ///< column by column
@@ -146,6 +162,11 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
   /// The range of the pivots of a component's factor.
   [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
     return pivots_.spread(*forest_, range);
+  }
+
+  /// The sign of the determinant of a factored component: +1 or −1.
+  [[nodiscard]] int determinant_sign(const FrontRange& range) const noexcept {
+    return pivots_.sign(*forest_, range);
   }
 
   /// x ← H⁻ᵀ x; the arguments are those of solve().

@@ -38,6 +38,7 @@ class LinearizedLaw {
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
                                 const Options& options, const Impulse& impulse,
                                 const Scalar& product) noexcept {
+    is_factored_ = false;
     tolerance_ = options.tolerance;
     impulse_ = impulse;
     return slopes_.linearize(
@@ -46,6 +47,8 @@ class LinearizedLaw {
   }
   /// Factors. Returns false if a pivot fails.
   [[nodiscard]] bool factor(const ContactProblem<Scalar>& problem) noexcept;
+  /// As CoulombDerivative::index().
+  [[nodiscard]] int index() noexcept;
 
   [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
   [[nodiscard]] Index boundary_count() const noexcept { return Index(slopes_.one_sided().size()); }
@@ -120,6 +123,7 @@ class LinearizedLaw {
   BlockSlopes<Scalar> slopes_;
   Growing<VectorX<Scalar>> impulse_;
   Scalar tolerance_{0};
+  bool is_factored_ = false;
   // Vectors: a, its residual, the unknown dw or y, and its correction.
   Sequence<Scalar> given_, rest_, sum_, step_;
   // Parts: the same of b and dγ or z; Ĵ times the unknown and times its correction.
@@ -209,7 +213,21 @@ bool LinearizedLaw<Scalar>::factor(const ContactProblem<Scalar>&) noexcept {
     for_each(i, [&](const auto&, const auto& slope) { softened = softened || slope.softened; });
     even_[i] = !softened && even(i, system_.pivot_ratio(i));
   }
-  return regular;
+  return is_factored_ = regular;
+}
+
+/// The blocks' own P + Q (R + s) have positive determinants in every region of the law, so the sign
+/// is that of I + Ĵᵀ N Ĵ.
+template <RealScalar Scalar>
+int LinearizedLaw<Scalar>::index() noexcept {
+  if (!is_factored_ || boundary_count() > 0) return 0;
+  system_.follow();  // this object may have been moved
+  int sign = 1;
+  for (Index i = 0; i < system_.islands().size(); ++i) {
+    if (direct_[i] && !system_.factor(i, slopes_.gains())) return 0;
+    sign *= system_.determinant_sign(i);
+  }
+  return sign;
 }
 
 /// Writes the residuals of a and b.

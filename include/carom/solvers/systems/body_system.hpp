@@ -336,6 +336,10 @@ class BodySystem {
   [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
     return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
   }
+  /// The sign of the determinant of an island's I + Ĵᵀ N Ĵ, if N need not be symmetric: +1 or −1.
+  [[nodiscard]] int determinant_sign(Index island) const noexcept {
+    return lu_.determinant_sign(rows_.graph().islands()[island].range);
+  }
   /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with `Transposed`, of the
   /// transposed matrix.
   template <bool Transposed>
