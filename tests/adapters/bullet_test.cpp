@@ -475,12 +475,35 @@ TEST_CASE("bullet: overlap is taken out by positions and leaves no velocity", "[
   World world({}, 0);
   world.add_box(triple(0.5, 0.5, 0.5), 1, at_point(0, 0, 0));
   world.add_box(triple(0.5, 0.5, 0.5), 3, at_point(0.97, 0, 0));
-  world.run(dt, 3);
+  world.run(dt, 6);
   CHECK(world.kinetic_energy() < by_float(1e-12));
   const Vector a = position(world.body(0)), b = position(world.body(1));
   CHECK(b.x() - a.x() == Approx(1 - 0.5e-3).epsilon(by_settling(1e-4)));
   CHECK(a.x() + 3 * (b.x() - 0.97) ==
         Approx(0).margin(by_float(1e-5)));  // the centre of mass stays
+}
+
+TEST_CASE("bullet: a deep overlap does not push a cube into another one that was apart",
+          "[adapters][law]") {
+  for (const bool hurried : {false, true}) {
+    for (const double apart : {0.03, 0.05, 0.2}) {
+      CAPTURE(hurried, apart);
+      World world({}, 0);
+      const auto later = [](void*) noexcept { return 1.0; };
+      if (hurried) world.solver->set_limits({.now = later, .deadline = 0});
+      // The first overlaps the second by 0.3 m; the third is in the direction of the motion.
+      world.add_box(triple(0.5, 0.5, 0.5), 5, at_point(0, 0, 0));
+      world.add_box(triple(0.5, 0.5, 0.5), 1, at_point(0.7, 0, 0));
+      world.add_box(triple(0.5, 0.5, 0.5), 1, at_point(1.7 + apart, 0, 0));
+      for (int i = 0; i < 100; ++i) {
+        world.step(dt);
+        const double between = position(world.body(2)).x() - position(world.body(1)).x();
+        CHECK(between > 1 - by_settling(0.011));
+      }
+      CHECK(position(world.body(1)).x() - position(world.body(0)).x() > 1 - by_settling(1e-3));
+      CHECK(world.kinetic_energy() < by_float(1e-10));
+    }
+  }
 }
 
 TEST_CASE("bullet: a pendulum keeps its length and its joint carries the weight",

@@ -219,18 +219,12 @@ class BulletSolver : public btConstraintSolver {
   /// Separates rigid contacts with too deep an overlap, by the shortest motion that joints permit.
   /// It also separates compliant contacts that an impact found overlapping.
   void separate() {
-    const bool rigid = options_.rigid;
-    const double allowed = options_.allowed_penetration;
-    const auto wanted = [&](const detail::BulletPoint& p) {
-      if (rigid) return p.gap + allowed / 2;
-      return p.was_struck() ? p.gap : std::max(p.gap, 0.0);
-    };
     if (!(overlap_to_remove() > 0)) return;
     ++report_.projections;
     if (limits_.has_deadline()) {
-      sweep_apart(wanted);
+      sweep_apart();
     } else {
-      solve_apart(wanted);
+      solve_apart();
     }
     if (!shift_.allFinite()) return;
     for (int slot = 0; slot < bodies_.count(); ++slot) {
@@ -240,25 +234,33 @@ class BulletSolver : public btConstraintSolver {
       move(*body.body, body.basis * shift_.segment(range.start, range.size));
     }
   }
+  /// The distance that a point may close [m]; negative if it has to open. It opens by at most half
+  /// of the distance within which points are found: a longer motion would push bodies into others
+  /// whose points are not known.
+  [[nodiscard]] double closable(const detail::BulletPoint& p) const noexcept {
+    double distance = std::max(p.gap, 0.0);
+    if (p.was_struck()) distance = p.gap;
+    if (options_.rigid) distance = p.gap + options_.allowed_penetration / 2;
+    return std::max(distance, -p.reach / 2);
+  }
   /// Writes the motion out of penetration to shift_.
-  /// @param wanted  the distance that a point may close [m].
-  void solve_apart(const auto& wanted) {
+  void solve_apart() {
     moves_.reset(1.0);
     for (Index b = 0; b < problem_.body_count(); ++b) {
       moves_.add_body(problem_.momentum_matrix(b), VectorX<double>::Zero(problem_.body(b).size));
     }
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_separable()) detail::BulletContacts::add_position(moves_, bodies_, p, wanted(p));
+      if (p.is_separable()) detail::BulletContacts::add_position(moves_, bodies_, p, closable(p));
     }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
     static_cast<void>(mover_.solve(moves_, shift_));
   }
   /// The same by sweeps until the deadline.
-  void sweep_apart(const auto& wanted) {
+  void sweep_apart() {
     swept_moves_.reset(problem_);
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_separable()) swept_moves_.add(problem_, p.block, 2, -wanted(p), false);
+      if (p.is_separable()) swept_moves_.add(problem_, p.block, 2, -closable(p), false);
     }
     for (const detail::JointBlock& block : joints_.blocks()) {
       for (int i = 0; block.number >= 0 && i < block.rows; ++i) {

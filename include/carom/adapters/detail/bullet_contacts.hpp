@@ -103,6 +103,7 @@ struct BulletPoint {
   Vector<double, 6> weight;  ///< diagonal of W_ii, the last three only of a wrench
   double inverse_mass;       ///< ‖W‖_F/3 of the first three rows [1/kg]
   double gap, approach, restitution;
+  double reach;                  ///< distance within which points of its two bodies are found [m]
   ImpulseShape shape;            ///< friction, elliptic, or rolling for a wrench
   Vector3<double> friction;      ///< coefficients of the shape, as in ImpulseSet
   bool soft;                     ///< whether the point has its own stiffness
@@ -350,6 +351,7 @@ class BulletContacts {
       BulletPoint& made = points_.emplace_back();
       made.point = &point;
       made.manifold = number;
+      made.reach = double(manifold.getContactBreakingThreshold());
       made.body_slots = body_slots;
       write_point_law(a, b, info, made);
       const std::array<btVector3, 2> arms = {
