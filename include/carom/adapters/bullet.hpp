@@ -56,7 +56,8 @@ class BulletSolver : public btConstraintSolver {
   /// part of the time is kept.
   void set_limits(const SolveLimits& limits) noexcept {
     limits_ = limits;
-    solver_.set_limits(limits);
+    limits_.least_sweeps = std::max(limits.least_sweeps, hurried_sweeps);
+    solver_.set_limits(limits_);
     mover_.set_limits(SolveLimits().with_iterations(limits.iteration_limit));
   }
   /// The report of the last step of the world. A group solved outside of a step is added to it.
@@ -237,11 +238,12 @@ class BulletSolver : public btConstraintSolver {
   /// The distance that a point may close [m]; negative if it has to open. It opens by at most half
   /// of the distance within which points are found: a longer motion would push bodies into others
   /// whose points are not known.
-  [[nodiscard]] double closable(const detail::BulletPoint& p) const noexcept {
+  /// @param share  of an overlap that is to be removed [-].
+  [[nodiscard]] double closable(const detail::BulletPoint& p, double share) const noexcept {
     double distance = std::max(p.gap, 0.0);
     if (p.was_struck()) distance = p.gap;
     if (options_.rigid) distance = p.gap + options_.allowed_penetration / 2;
-    return std::max(distance, -p.reach / 2);
+    return distance < 0 ? std::max(share * distance, -p.reach / 2) : distance;
   }
   /// Writes the motion out of penetration to shift_.
   void solve_apart() {
@@ -250,7 +252,7 @@ class BulletSolver : public btConstraintSolver {
       moves_.add_body(problem_.momentum_matrix(b), VectorX<double>::Zero(problem_.body(b).size));
     }
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_separable()) detail::BulletContacts::add_position(moves_, bodies_, p, closable(p));
+      if (p.is_separable()) detail::BulletContacts::add_position(moves_, bodies_, p, closable(p, 1));
     }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
@@ -260,7 +262,7 @@ class BulletSolver : public btConstraintSolver {
   void sweep_apart() {
     swept_moves_.reset(problem_);
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_separable()) swept_moves_.add(problem_, p.block, 2, -closable(p), false);
+      if (p.is_separable()) swept_moves_.add(problem_, p.block, 2, -closable(p, hurried_share), false);
     }
     for (const detail::JointBlock& block : joints_.blocks()) {
       for (int i = 0; block.number >= 0 && i < block.rows; ++i) {
@@ -310,6 +312,13 @@ class BulletSolver : public btConstraintSolver {
   /// Share of the time until a deadline for velocities and impulses; the rest is for the motion out
   /// of penetration [-].
   static constexpr double solve_share = 0.6;
+  /// Share of an overlap that a step with a deadline removes [-]. Sweeps that have not settled move
+  /// bodies to places where they lose contacts, and with these the impulses of the step before: in
+  /// a pile of 1,000 boxes and balls solved by ten sweeps overlaps of 40 mm remain after 2 s, and
+  /// of 0.2 m with half or all of the overlap.
+  static constexpr double hurried_share = 0.2;
+  /// Least count of sweeps of a step with a deadline [-], as many as Bullet's own solver makes.
+  static constexpr int hurried_sweeps = 10;
   SolveLimits limits_;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;

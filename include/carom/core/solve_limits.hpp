@@ -33,6 +33,9 @@ struct SolveLimits {
   double (*now)(void* context) noexcept = nullptr;
   void* context = nullptr;                                    ///< Argument of the clock.
   double deadline = std::numeric_limits<double>::infinity();  ///< On that clock [s].
+  /// Count of sweeps over all contacts that ContactSolver makes even if the time is over, ≥ 1. With
+  /// one in each step a stack creeps; with ten it stands.
+  int least_sweeps = 1;
 
   /// Whether the deadline has passed. It is also true if the clock or the deadline is NaN.
   /// @note  Real-time safe if the clock is.

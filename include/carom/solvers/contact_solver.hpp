@@ -57,9 +57,9 @@ class ContactSolver {
   /// continues with them if the time does not suffice for the other methods; how long these take
   /// is learned from one solve to the next. At the deadline the answer is the better one of the
   /// sweeps' and the other methods', by `residual`. Sweeps exceed the deadline by at most one of
-  /// them and the measure of the answer, or by ten if the time is over before the first. The other
-  /// methods exceed it by an iteration that takes longer than the longest one before. A method
-  /// selected by name returns its best iterate by its own measure.
+  /// them, or the least count in the limits, and the measure of the answer. The other methods
+  /// exceed it by an iteration that takes longer than the longest one before. A method selected by
+  /// name returns its best iterate by its own measure.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 

@@ -121,8 +121,7 @@ TEST_CASE("problem_sweep: sweeps converge to the answer under either law", "[sol
 }
 
 TEST_CASE("problem_sweep: a guess adds no energy, however large it is", "[solvers][law]") {
-  auto problem = build<double>(make_stack({.count = 4, .push = 0}));
-  problem.make_rigid();
+  const auto problem = build<double>(make_stack({.count = 4, .push = 0}));
   ContactSolver<double> solver;
   VectorX<double> velocity;
   REQUIRE(solver.solve(problem, velocity).converged());
@@ -130,9 +129,16 @@ TEST_CASE("problem_sweep: a guess adds no energy, however large it is", "[solver
     VectorX<double> impulse = factor * solver.impulse();
     ProblemSweep<double> sweep;
     sweep.start(problem, FrictionLaw::coulomb, impulse.data());
-    CHECK(dual_cost(problem, impulse, velocity) <= rounding(10, 1.0));
-    const double expected = std::min(factor, 1.0);
+    const VectorX<double> given = impulse;
+    sweep.limit_energy(problem, impulse.data());
+    CHECK(dual_cost(problem, impulse, velocity) <= rounding(10, 1.0 + factor));
+    const double expected = std::min(factor, 2.0);  // the cost is a parabola with zeros at 0 and 2
     CHECK((impulse - expected * solver.impulse()).norm() <= by_solver<double>(1e3));
+    VectorX<double> swept(problem.velocity_count()), whole;
+    sweep.write_velocity(problem, swept.data());
+    write_velocity(problem, impulse, whole);
+    CHECK((swept - whole).norm() <= by_solver<double>(1e3) * (1 + factor));
+    CHECK((factor <= 2) == (impulse == given));
   }
 }
 

@@ -22,9 +22,10 @@ struct Scene {
   FakeClock clock;
   int measures = 0, cost_of_measure = 0;
 
-  [[nodiscard]] AfterSweeps run(double deadline) {
+  [[nodiscard]] AfterSweeps run(double deadline, int least_sweeps = 1) {
     clock.calls = 0;
-    const auto limits = clock.until(deadline);
+    auto limits = clock.until(deadline);
+    limits.least_sweeps = least_sweeps;
     return sweeps.run(problem, FrictionLaw::coulomb, 1e-14, limits,
                       {impulse.data(), velocity.data()}, [&] {
                         ++measures;
@@ -42,7 +43,7 @@ struct Scene {
 
 TEST_CASE("timed_sweeps: with little time there is one sweep, and one measure of the answer",
           "[solvers][law]") {
-  for (const double deadline : {0.5, 1.0, 6.0}) {
+  for (const double deadline : {-1.0, 0.5, 1.0, 6.0}) {
     Scene scene;
     CHECK(scene.run(deadline) == AfterSweeps::late);
     CHECK(scene.measures == 1);
@@ -51,14 +52,15 @@ TEST_CASE("timed_sweeps: with little time there is one sweep, and one measure of
   }
 }
 
-TEST_CASE("timed_sweeps: ten sweeps have one measure if the time is over before the first",
-          "[solvers][law]") {
-  for (const double deadline : {-1.0, 0.0}) {
-    Scene scene;
-    CHECK(scene.run(deadline) == AfterSweeps::late);
-    CHECK(scene.measures == 1);
-    // before the sweeps, after each of them, and before and after the measure
-    CHECK(scene.clock.calls == TimedSweepsTuning::late_sweeps + 3);
+TEST_CASE("timed_sweeps: the least count of sweeps has one measure", "[solvers][law]") {
+  for (const int least : {2, 10}) {
+    for (const double deadline : {-1.0, 0.0, 2.0}) {
+      Scene scene;
+      CHECK(scene.run(deadline, least) == AfterSweeps::late);
+      CHECK(scene.measures == 1);
+      // before the sweeps, after each of them, and before and after the measure
+      CHECK(scene.clock.calls == least + 3);
+    }
   }
 }
 

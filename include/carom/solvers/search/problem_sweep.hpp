@@ -40,8 +40,7 @@ class ProblemSweep {
     whitened_.resize(problem.velocity_count());
   }
 
-  /// Begins at impulses. They are moved into their sets, and scaled down to the point of lowest
-  /// dual cost ½ γᵀ(W + R)γ + γᵀq, because the impulses of another problem may add energy.
+  /// Begins at impulses. They are moved into their sets.
   /// @param impulse  γ, impulse_count() [N·s], finite; in and out.
   /// @note  Allocates only for a problem larger than every problem before.
   void start(const ContactProblem<Scalar>& problem, FrictionLaw law, Scalar* impulse);
@@ -50,6 +49,12 @@ class ProblemSweep {
   /// @return  the share of the impulses that changed [-]: Σ ‖Δγ‖²_D / Σ ‖γ‖²_D over the blocks, D
   ///          the diagonal of W.
   Scalar sweep(const ContactProblem<Scalar>& problem, Scalar* impulse) noexcept;
+
+  /// Impulses of another problem, as a guess, may add energy: if the dual cost
+  /// ½ γᵀ(W + R)γ + γᵀq is positive, multiplies all impulses by the share at which it is zero, as
+  /// without impulses. Call it after the first sweep, which makes the guess agree at each contact: a
+  /// common factor takes from all contacts what a few have too much.
+  void limit_energy(const ContactProblem<Scalar>& problem, Scalar* impulse) noexcept;
 
   /// v = v* + A⁻¹ Jᵀγ.
   /// @param velocity  n_v, written.
@@ -121,54 +126,18 @@ class ProblemSweep {
     triple.law.prepare(triple.w, block.law().friction, scale_of(triple.w));
   }
 
-  /// What blocks contribute to the dual cost ½ γᵀ(W + R)γ + γᵀq of the impulses s γ, s ≥ 0.
-  struct Ray {
-    Scalar asked = 0;       ///< γᵀv̂
-    Scalar soft = 0;        ///< γᵀRγ
-    bool is_inside = true;  ///< whether all s ≤ 1 are inside of all sets
-  };
   /// What blocks add up.
   struct Sums {
     Scalar changed = 0, total = 0;
   };
-  /// Moves the guess of a block into its set, and adds it to Ĵᵀγ and to the ray.
+  /// Moves the guess of a block into its set, and adds it to Ĵᵀγ.
   template <int Capacity>
-  void add_guess(const BlockView<Scalar, Capacity>& block, Scalar* impulse, Ray& ray) noexcept {
+  void add_guess(const BlockView<Scalar, Capacity>& block, Scalar* impulse) noexcept {
     Numbers<Capacity> gamma = block.read(impulse);
-    ray.is_inside = ray.is_inside && (block.is_cone() || gamma.isZero(Scalar(0)));
-    if (block.is_cone() && gamma.isZero(Scalar(0))) return;
+    if (gamma.isZero(Scalar(0)) && block.is_cone()) return;
     gamma = block.nearest_unweighted(gamma);
-    ray.is_inside = ray.is_inside && block.is_cone();
-    const Numbers<Capacity> soft = softness(block), bias = block.least_bias_velocity();
     block.add_whitened_impulse(gamma.data(), whitened_.data());
-    for (int k = 0; k < block.rows(); ++k) {
-      impulse[block.first_row() + k] = gamma(k);
-      ray.asked += gamma(k) * bias(k);
-      ray.soft += soft(k) * (gamma(k) * gamma(k));
-    }
-  }
-  /// The s ≤ 1 of the lowest dual cost, for w = w* + Ĵᵀγ: γᵀq = w*ᵀĴᵀγ − γᵀv̂.
-  [[nodiscard]] Scalar lowest(const ContactProblem<Scalar>& problem,
-                              const Ray& ray) const noexcept {
-    if (!ray.is_inside) return Scalar(1);
-    const auto free = problem.whitened_free_velocity();
-    Scalar load = -ray.asked, curvature = ray.soft;
-    for (Index k = 0; k < whitened_.size(); ++k) {
-      const Scalar pushed = whitened_[k] - free(k);
-      load += pushed * free(k);
-      curvature += pushed * pushed;
-    }
-    if (!(curvature > Scalar(0))) return Scalar(1);
-    return std::clamp(Scalar(-load / curvature), Scalar(0), Scalar(1));
-  }
-  /// Multiplies the impulses by a share, and writes their whitened velocities.
-  void scale(const ContactProblem<Scalar>& problem, const Scalar& share, Scalar* impulse) noexcept {
-    if (share == Scalar(1)) return;
-    const auto free = problem.whitened_free_velocity();
-    for (Index k = 0; k < problem.impulse_count(); ++k) impulse[k] *= share;
-    for (Index k = 0; k < whitened_.size(); ++k) {
-      whitened_[k] = free(k) + share * (whitened_[k] - free(k));
-    }
+    for (int k = 0; k < block.rows(); ++k) impulse[block.first_row() + k] = gamma(k);
   }
 
   /// A block that sweep_blocks() solves.
@@ -255,16 +224,14 @@ void ProblemSweep<Scalar>::start(const ContactProblem<Scalar>& problem, Friction
   law_ = law;
   reserve(problem, law);
   std::copy_n(problem.whitened_free_velocity().data(), whitened_.size(), whitened_.data());
-  Ray ray;
   with_triples([&](auto& triples) {
     for (Index i = 0; i < problem.block_count(); ++i) {
       with_block(problem, triples, i, [&](const auto& block, auto& local) {
         prepare(block, local);
-        add_guess(block, impulse, ray);
+        add_guess(block, impulse);
       });
     }
   });
-  scale(problem, lowest(problem, ray), impulse);
 }
 
 template <RealScalar Scalar>
@@ -281,6 +248,34 @@ Scalar ProblemSweep<Scalar>::sweep(const ContactProblem<Scalar>& problem,
     });
   });
   return sums.total > Scalar(0) ? sums.changed / sums.total : Scalar(0);
+}
+
+template <RealScalar Scalar>
+void ProblemSweep<Scalar>::limit_energy(const ContactProblem<Scalar>& problem,
+                                        Scalar* impulse) noexcept {
+  // γᵀq = w*ᵀĴᵀγ − γᵀv̂, for w = w* + Ĵᵀγ
+  Scalar load(0), curvature(0);
+  bool is_inside = true;  // whether all s γ with 0 ≤ s ≤ 1 are in their sets
+  problem.for_each_block_by_kind([&](const auto& block) {
+    const auto gamma = block.read(impulse);
+    if (gamma.isZero(Scalar(0))) return;
+    is_inside = is_inside && block.is_cone();
+    const auto soft = softness(block);
+    load -= gamma.dot(block.least_bias_velocity());
+    curvature += gamma.dot(soft.cwiseProduct(gamma));
+  });
+  const auto free = problem.whitened_free_velocity();
+  for (Index k = 0; k < whitened_.size(); ++k) {
+    const Scalar pushed = whitened_[k] - free(k);
+    load += pushed * free(k);
+    curvature += pushed * pushed;
+  }
+  if (!is_inside || !(curvature / 2 + load > Scalar(0))) return;
+  const Scalar share = load < Scalar(0) ? Scalar(-2) * load / curvature : Scalar(0);
+  for (Index k = 0; k < problem.impulse_count(); ++k) impulse[k] *= share;
+  for (Index k = 0; k < whitened_.size(); ++k) {
+    whitened_[k] = free(k) + share * (whitened_[k] - free(k));
+  }
 }
 
 }  // namespace detail

@@ -11,9 +11,6 @@ namespace detail {
 
 /// Constants of TimedSweeps.
 struct TimedSweepsTuning {
-  /// Count of sweeps if the time is over before the first one [-]: with one sweep in each step a
-  /// stack creeps. The pass before the sweeps and the measure after them cost about as much.
-  static constexpr int late_sweeps = 10;
   /// Duration of other methods until they improve an answer, in sweeps, if none was measured.
   static constexpr double unknown_methods = 30;
   /// Share of the expected duration that is left after a solve without these methods: a solve that
@@ -39,9 +36,9 @@ enum class AfterSweeps {
   go_on,   ///< the other methods, from the impulses
 };
 
-/// Sweeps over a problem until its deadline, or ten times if the time is over before, unless the
-/// time that is left suffices for methods that improve the answer. How long these need is learned,
-/// in sweeps, from one solve to the next.
+/// Sweeps over a problem until its deadline, but at least SolveLimits::least_sweeps times, unless
+/// the time that is left suffices for methods that improve the answer. How long these need is
+/// learned, in sweeps, from one solve to the next.
 template <RealScalar Scalar>
 class TimedSweeps {
  public:
@@ -70,17 +67,17 @@ class TimedSweeps {
       return solved;
     };
     const double started = read();
-    const int least = started < limits.deadline ? 1 : Tuning::late_sweeps;
     double last = started;
     Scalar checked(1);
     for (int k = 1;; ++k) {
       const Scalar changed = sweep_.sweep(problem, answer.impulse);
+      if (k == 1) sweep_.limit_energy(problem, answer.impulse);
       last = read();
       pace_ = (last - started) / k;
       const double after = measured_ > 0 ? measured_ : Tuning::unknown_measure * pace_;
       const bool moves = changed > tolerance * tolerance;
       if (!(last + pace_ + after < limits.deadline)) {
-        if (moves && k < least) continue;
+        if (moves && k < limits.least_sweeps) continue;
         methods_ *= Tuning::remembered;
         return measure() ? AfterSweeps::solved : AfterSweeps::late;
       }
