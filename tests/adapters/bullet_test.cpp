@@ -117,6 +117,16 @@ void check_step(World& world, double weight) {
   }
 }
 
+/// A floor and four walls at a distance from the middle.
+void add_bin(World& world, double half) {
+  world.add_ground();
+  for (int side = 0; side < 4; ++side) {
+    const btQuaternion turn(triple(0, 0, 1), btScalar(side * pi / 2));
+    world.add_ground(btTransform(turn * btQuaternion(triple(0, 1, 0), btScalar(pi / 2)),
+                                 quatRotate(turn, triple(-half, 0, 0))));
+  }
+}
+
 /// Cubes, balls and cylinders that fall on each other.
 void add_heap(World& world, int count) {
   world.add_ground();
@@ -734,6 +744,24 @@ TEST_CASE("bullet: a wall stands in steps whose time is over before they begin",
   CHECK(world.kinetic_energy() < by_solver(0.1));
 }
 
+TEST_CASE("bullet: in steps whose time is over a pile that falls into a bin comes apart",
+          "[adapters][scene]") {
+  World world;
+  add_bin(world, 1.8);
+  for (int i = 0; i < 90; ++i) {
+    const double x = 1.15 * (i % 3 - 1), y = 1.15 * (i / 3 % 3 - 1), shift = 0.06 * (i % 5 - 2);
+    const btTransform at = at_point(x + shift, y - shift, 0.6 + 1.05 * (i / 9));
+    const carom::examples::BulletMaterial material{.friction = 0.7};
+    if (i % 2 == 0) world.add_box(triple(0.5, 0.45, 0.4 + 0.1 * (i % 3)), 1 + i % 8, at, material);
+    if (i % 2 == 1) world.add_sphere(0.5, 1 + i % 8, at.getOrigin(), material);
+  }
+  const auto later = [](void*) noexcept { return 1.0; };
+  world.solver->set_limits({.now = later, .deadline = 0});
+  world.run(1.0 / 60, 150);
+  CHECK(world.report().refused == 0);
+  CHECK(world.penetration() < by_solver(0.03));
+}
+
 TEST_CASE("bullet: a hurried motion is the shortest one that separates and keeps joints",
           "[adapters][oracle]") {
   // Three bodies of 1, 2 and 3 degrees of freedom; a contact between the last two, a joint of the
@@ -813,6 +841,13 @@ TEST_CASE("bullet: a body at rest starts from the impulses of the step before", 
     ellipse.body(1).setAnisotropicFriction(triple(1, 0.6, 1),
                                            btCollisionObject::CF_ANISOTROPIC_FRICTION);
     CHECK(iterations(ellipse) <= 20);
+    World heap;  // Bullet makes the points of two balls anew in each step
+    add_bin(heap, 1);
+    for (const double x : {-0.5, 0.5}) {
+      for (const double y : {-0.5, 0.5}) heap.add_sphere(0.5, 1, triple(x, y, 0.5));
+    }
+    heap.add_sphere(0.5, 1, triple(0, 0, 0.5 + std::sqrt(0.5)));
+    CHECK(iterations(heap) <= 40);
     World balls;  // held by moments, for which Bullet has no room
     const btTransform slope = carom::examples::slope_frame(0.1, heading);
     balls.add_ground(slope).setRollingFriction(1);

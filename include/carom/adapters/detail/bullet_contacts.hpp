@@ -24,14 +24,21 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// The impulses of a point in a step.
+/// The impulses of a point in a step, in the world's axes.
 struct PointImpulse {
-  Vector3<double> force;   ///< along the point's two lateral directions and its normal [N·s]
-  Vector3<double> moment;  ///< against rolling and spinning, in the world's axes [N·m·s]
+  Vector3<double> force;   ///< on body A [N·s]
+  Vector3<double> moment;  ///< against rolling and spinning [N·m·s]
 };
 
-/// The impulses of the points of one step in full precision. Bullet's numbers round them and cannot
-/// store moments. For bodies at rest they are the answer of the next step.
+/// The numbers that Bullet stores in a point: impulses along its two lateral directions and its
+/// normal [N·s].
+[[nodiscard]] inline Vector3<btScalar> stored_impulse(const btManifoldPoint& point) {
+  return {point.m_appliedImpulseLateral1, point.m_appliedImpulseLateral2, point.m_appliedImpulse};
+}
+
+/// The impulses of the points of one step in full precision. Bullet's numbers round them, cannot
+/// store moments, and are lost where Bullet makes the point of a pair anew in each step, as for two
+/// spheres. For bodies at rest they are the answer of the next step.
 class BulletMemory {
  public:
   /// Starts a step: the impulses that were stored since the last call become those of the step
@@ -49,30 +56,38 @@ class BulletMemory {
     kept_.clear();
     table_.clear();
   }
-  /// @param impulse  its force has the rounded value of the point.
+  /// Keeps the impulse of a point, whose own numbers are the rounded values.
   void keep(const btManifoldPoint& point, const PointImpulse& impulse) {
-    kept_.push_back({&point, impulse});
+    kept_.push_back(
+        {&point, stored_impulse(point), from_bullet(point.getPositionWorldOnB()), impulse});
   }
-  /// @return  the impulse in the point. If a point at this address with the same rounded numbers
-  ///          was stored, the result has more digits and the moment. If it is another point, only
-  ///          the guess is affected.
-  [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
-    const PointImpulse rounded{
-        {double(point.m_appliedImpulseLateral1), double(point.m_appliedImpulseLateral2),
-         double(point.m_appliedImpulse)},
-        Vector3<double>::Zero()};
-    if (known_.empty()) return rounded;
-    const int found = table_[place_of(&point)];
-    if (found < 0) return rounded;
-    const PointImpulse& known = known_[std::size_t(found)].impulse;
-    const Vector3<double> kept = known.force.cast<btScalar>().cast<double>();
-    return kept == rounded.force ? known : rounded;
+  /// The impulse of a point in the step before. It was kept if a point at this address had the
+  /// numbers that this point stores; if this point stores zeros, as Bullet's new points do, it may
+  /// also be a point in almost the same place. Otherwise it is what the point stores. If it belongs
+  /// to another point, only the guess is affected.
+  /// @param reach  largest distance of the same place [m].
+  [[nodiscard]] PointImpulse recall(const btManifoldPoint& point, double reach) const {
+    const Vector3<btScalar> stored = stored_impulse(point);
+    const int found = known_.empty() ? -1 : table_[place_of(&point)];
+    if (found >= 0) {
+      const Kept& known = known_[std::size_t(found)];
+      const Vector3<double> place = from_bullet(point.getPositionWorldOnB());
+      const bool renewed = stored.isZero(0) && (place - known.place).norm() <= reach;
+      if (renewed || known.stored == stored) return known.impulse;
+    }
+    const Vector3<double> own = stored.cast<double>();
+    return {own(0) * from_bullet(point.m_lateralFrictionDir1) +
+                own(1) * from_bullet(point.m_lateralFrictionDir2) +
+                own(2) * from_bullet(point.m_normalWorldOnB),
+            Vector3<double>::Zero()};
   }
 
  private:
   struct Kept {
     /// never dereferenced, because the manifold may be deleted
     const btManifoldPoint* point;
+    Vector3<btScalar> stored;
+    Vector3<double> place;  ///< on body B, in the world [m]
     PointImpulse impulse;
   };
   /// The place of a point in the hash table, or the free place where it belongs. At least half of
@@ -271,31 +286,30 @@ class BulletContacts {
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
   /// Adds the points to the problem, plain friction contacts first.
-  /// @return  whether a point contains impulses of the step before.
-  bool add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
+  void add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
               const BulletOptions& options, double bounce_threshold) {
-    bool remembers = false;
     for (BulletPoint& p : points_) {
       p.first_impulse = -1;
       if (p.is_plain()) add(problem, bodies, p, weighted(p, options, problem, bounce_threshold));
-      remembers = remembers || p.point->m_appliedImpulse > btScalar(0);
     }
     for (BulletPoint& p : points_) {
       if (!p.is_plain()) add(problem, bodies, p, block_of(p, options, problem, bounce_threshold));
     }
-    return remembers;
   }
-  /// The stored impulses of the points, in their frames.
-  void write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
+  /// Writes the impulses of the step before.
+  /// @param impulse  zeros.
+  /// @return  whether there are any.
+  bool write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
+    bool any = false;
     for (const BulletPoint& p : points_) {
-      const auto [force, moment] = memory.recall(*p.point);
-      const Vector3<double> lateral = force(0) * from_bullet(p.point->m_lateralFrictionDir1) +
-                                      force(1) * from_bullet(p.point->m_lateralFrictionDir2);
-      const Vector3<double> along = p.frame * lateral;
-      if (!along.allFinite()) continue;
-      impulse.segment<3>(p.first_impulse) << along(0), along(1), force(2);
+      const auto [force, moment] = memory.recall(*p.point, p.reach);
+      const Vector3<double> along = p.frame * force;
+      if (!along.allFinite() || along.isZero(0)) continue;
+      any = true;
+      impulse.segment<3>(p.first_impulse) = along;
       if (p.is_wrench()) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
+    return any;
   }
   /// R of a rigid point in the solves of impacts and of motions out of penetration, relative to its
   /// inverse mass [-]. The relative error of a velocity is about this value, and redundant points
@@ -320,15 +334,14 @@ class BulletContacts {
       const Vector3<double> lateral = p.frame.topRows<2>().transpose() * all.head<2>();
       m.m_lateralFrictionDir1 = to_bullet(p.kept[0]);
       m.m_lateralFrictionDir2 = to_bullet(p.kept[1]);
-      const Vector3<double> kept(p.kept[0].dot(lateral), p.kept[1].dot(lateral), all(2));
-      m.m_appliedImpulseLateral1 = btScalar(kept(0));
-      m.m_appliedImpulseLateral2 = btScalar(kept(1));
-      m.m_appliedImpulse = btScalar(kept(2));
+      m.m_appliedImpulseLateral1 = btScalar(p.kept[0].dot(lateral));
+      m.m_appliedImpulseLateral2 = btScalar(p.kept[1].dot(lateral));
+      m.m_appliedImpulse = btScalar(all(2));
       Vector3<double> moment = Vector3<double>::Zero();
       if (p.is_wrench()) {
         moment = p.frame.transpose() * impulse.segment<3>(p.first_impulse + 3);
       }
-      memory.keep(m, {kept, moment});
+      memory.keep(m, {p.frame.transpose() * all, moment});
     }
   }
 

@@ -69,8 +69,9 @@ class BulletMoves {
  private:
   static constexpr std::size_t width = 6;
   using Numbers = Vector<double, int(width)>;
-  /// Least count of sweeps [-]. With 10 a wall of 500 cubes sinks 32 mm in half a second, with 40
-  /// it sinks 4 mm.
+  /// Least count of sweeps [-]. In 2 s of ten sweeps for each step a pile of 1,000 boxes and balls
+  /// has overlaps of 0.33 m with 5, 0.11 m with 20 and 0.06 m with 30; 60 cost more and are not
+  /// better there.
   static constexpr int least_sweeps = 30;
   /// Change of the impulses in a sweep, relative to them, at which the motion is exact enough [-].
   /// It need not be smaller, because half of a penetration remains.

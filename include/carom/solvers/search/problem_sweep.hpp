@@ -52,8 +52,8 @@ class ProblemSweep {
 
   /// Impulses of another problem, as a guess, may add energy: if the dual cost
   /// ½ γᵀ(W + R)γ + γᵀq is positive, multiplies all impulses by the share at which it is zero, as
-  /// without impulses. Call it after the first sweep, which makes the guess agree at each contact: a
-  /// common factor takes from all contacts what a few have too much.
+  /// without impulses. Call it after the first sweep, which makes the guess agree at each contact:
+  /// a common factor takes from all contacts what a few have too much.
   void limit_energy(const ContactProblem<Scalar>& problem, Scalar* impulse) noexcept;
 
   /// v = v* + A⁻¹ Jᵀγ.
