@@ -182,6 +182,13 @@ std::string verdict_of(const JudgedAnswer& judged, double tolerance) {
   return no + size + where + ".";
 }
 
+/// What the index says of an answer.
+std::string words_of(int index) {
+  if (index == 0) return "0: a contact is on a boundary of two regions";
+  if (index > 0) return "+1";
+  return "-1: there are at least two other answers if contacts are soft";
+}
+
 std::string format_json(const JudgedAnswer& j, const std::string& verdict) {
   nlohmann::ordered_json worst;
   if (const auto [contact, measure] = worst_of(j); contact >= 0) {
@@ -198,7 +205,8 @@ std::string format_json(const JudgedAnswer& j, const std::string& verdict) {
                                   {"friction_direction", json_or_null(j.friction_direction)},
                                   {"momentum_residual", json_or_null(j.momentum_residual)},
                                   {"worst", worst},
-                                  {"verdict", verdict}};
+                                  {"verdict", verdict},
+                                  {"index", j.index ? nlohmann::ordered_json(*j.index) : nullptr}};
   if (j.ray) {
     document["ray"] = {
         {"infeasible", j.ray->infeasible},           {"cone_violation", j.ray->cone_violation},
@@ -223,6 +231,7 @@ std::string format_readable(const JudgedAnswer& j, const std::string& verdict) {
   add("largest violation of Signorini's condition", j.signorini, "m/s");
   add("largest angle between friction and slip", j.friction_direction, "rad");
   add("distance of the velocity from the impulses' own", j.momentum_residual, "-");
+  if (j.index) rows.push_back({"index of the answer", words_of(*j.index), ""});
   if (j.ray) {
     add("speed that an answer needs by the ray, in the norm of A", j.ray->velocity_needed,
         "J^(1/2)");
@@ -240,7 +249,9 @@ int run_certify(const CertifyOptions& options) {
     throw std::bad_alloc();
   }
   const bool asked = options.tolerance > 0;
-  const std::string verdict = verdict_of(judged, asked ? options.tolerance : plain_tolerance);
+  const double tolerance = asked ? options.tolerance : plain_tolerance;
+  const std::string verdict = verdict_of(judged, tolerance);
+  if (!judged.meets(tolerance)) judged.index.reset();  // what is no answer has none
   print(options.json ? format_json(judged, verdict) : format_readable(judged, verdict));
   return !asked || judged.meets(options.tolerance) ? done : stopped_short;
 }

@@ -22,6 +22,9 @@ inline constexpr const char* certify_footer =
   momentum_residual     distance of the velocity from that of the impulses, where both are given
   worst                 contact that is farthest off, counted from 0, and in which measure
   verdict               one sentence
+  index                 of an answer under Coulomb's law: 1 or -1, 0 where a contact is on a
+                        boundary of two regions; -1 means that there are at least two other
+                        answers if contacts are soft
   ray                   of an answer with a ray: infeasible says whether it proves that there is no
                         answer, see docs/derivations/infeasibility.md for the measures
 

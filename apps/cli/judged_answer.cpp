@@ -8,6 +8,7 @@
 
 #include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "io/friction_dual.hpp"
@@ -62,6 +63,15 @@ double mismatch(const ContactProblem<double>& problem, const VectorX<double>& gi
   return std::sqrt(scale > 0 ? miss / scale : miss);
 }
 
+std::optional<int> index_of(const ContactProblem<double>& problem, const VectorX<double>& velocity,
+                            const VectorX<double>& impulse) {
+  if (!velocity.allFinite() || !impulse.allFinite()) return {};
+  CoulombDerivative<double> derivative;
+  derivative.prepare(problem);
+  if (!derivative.linearize(problem, velocity, impulse).usable()) return {};
+  return derivative.index();
+}
+
 void see_pair(const ContactProblem<double>& problem, const VectorX<double>& velocity,
               const VectorX<double>& impulse, JudgedAnswer& judged) {
   const ContactCertificate<double> c = certify(problem, velocity, impulse);
@@ -108,6 +118,7 @@ JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law
   DelassusProblem<double> dual;
   form.write(problem, dual);
   judge_impulses(dual, impulse, judged);
+  if (law == FrictionLaw::coulomb) judged.index = index_of(problem, velocity, impulse);
   if (compliant && law == FrictionLaw::convex) {
     see_pair(problem, velocity, impulse, judged);
   } else {

@@ -34,6 +34,8 @@ struct JudgedAnswer {
   /// Relative difference between the impulses and those of the velocity, if both are given and the
   /// velocity determines the impulses [-].
   std::optional<double> impulse_mismatch;
+  /// Of impulses under Coulomb's law: +1 or −1, as CoulombDerivative::index(); 0 on a boundary.
+  std::optional<int> index;
   double largest_impulse = 0;  ///< of one row [N·s]
   Index natural_map_block = -1, cone_violation_block = -1;
   std::optional<InfeasibilityCertificate<double>> ray;

@@ -180,6 +180,12 @@ nb::object one_sided(const SolvedStep& step) {
   return make_index_array(numbers);
 }
 
+int index_of(const SolvedStep& step) {
+  const Unlocked unlocked;
+  const std::lock_guard<std::mutex> alone(step.linearized_lock());
+  return step.linearized().index();
+}
+
 nb::list list_of(const std::vector<MatrixX<double>>& matrices) {
   nb::list result;
   for (const MatrixX<double>& matrix : matrices) {
@@ -346,7 +352,13 @@ void bind_gradient(nb::module_& module) {
           "one_sided", &one_sided,
           nb::sig("def one_sided(self) -> numpy.typing.NDArray[numpy.int64]"),
           "Numbers of the contacts where two regions meet, such as stick and slide: there\n"
-          "the derivative is that of one side.");
+          "the derivative is that of one side.")
+      .def_prop_ro(
+          "index", &index_of, nb::sig("def index(self) -> int"),
+          "The sign of the determinant of the answer's linearised equations, +1 or -1; 0 if\n"
+          "one_sided is not empty. The indices of all answers of a problem with soft contacts\n"
+          "sum to +1: an answer of index -1 has at least two others beside it. Under the\n"
+          "convex law there is one answer, of index +1.");
 }
 
 }  // namespace carom::python

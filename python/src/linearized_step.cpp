@@ -48,6 +48,16 @@ class Step final : public LinearizedStep {
   [[nodiscard]] bool is_one_sided(Index block) const override {
     return derivative_.boundary(block) != RegionBoundary::none;
   }
+  [[nodiscard]] int index() override {
+    if constexpr (requires { derivative_.index(); }) {
+      return derivative_.index();
+    } else {  // the convex problem has one answer
+      for (Index i = 0; i < problem_.block_count(); ++i) {
+        if (is_one_sided(i)) return 0;
+      }
+      return 1;
+    }
+  }
 
  private:
   const ContactProblem<double>& problem_;

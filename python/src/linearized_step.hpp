@@ -24,6 +24,8 @@ class LinearizedStep {
                             VectorX<double>& velocity_change, VectorX<double>& impulse_change) = 0;
   /// Whether a block sits where two regions meet, so that its derivative is that of one side.
   [[nodiscard]] virtual bool is_one_sided(Index block) const = 0;
+  /// The index of the answer: +1 or −1; 0 if a block sits where two regions meet.
+  [[nodiscard]] virtual int index() = 0;
 };
 
 /// Linearises a step at its answer.

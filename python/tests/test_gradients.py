@@ -170,7 +170,27 @@ def test_a_contact_between_stick_and_slide_is_one_sided():
     problem.add_contact(0, np.eye(3), friction=0.5, regularization=1.0, bias=[0, 0, 0])
     problem.add_body(np.eye(3), [0.1, 0, -1.0])
     problem.add_contact(1, np.eye(3), friction=0.5, regularization=1.0, bias=[0, 0, 0])
-    assert carom.solve(problem, tolerance=1e-14).one_sided.tolist() == [0]
+    solution = carom.solve(problem, tolerance=1e-14)
+    assert solution.one_sided.tolist() == [0] and solution.index == 0
+
+
+def test_the_index_tells_an_answer_between_two_others():
+    """W = [[1, 0.5], [0.5, 0.26]] and mu = 1: slip presses the contact into the ground, as in Painleve's paradox.
+
+    With the free velocity (1, 0.1) it can stay open, slide or stick, each in closed form; the indices sum to one."""
+    soft, free = 1e-6, np.array([1.0, 0.0, -4.0])
+    jacobian = np.array([[1.0, 0, 0], [0, 1.0, 0], [0.5, 0, 0.1]])
+    problem = carom.ContactProblem(0.01)
+    problem.add_body(np.eye(3), free)
+    problem.add_contact(0, jacobian, friction=1.0, regularization=soft, bias=[0, 0, 0])
+    slide = 0.1 / (0.5 - 0.26 - soft)
+    stick = np.linalg.solve([[1 + soft, 0.5], [0.5, 0.26 + soft]], [-1, -0.1])
+    answers = [(np.zeros(3), 1), (np.array([-slide, 0, slide]), -1), (np.array([stick[0], 0, stick[1]]), 1)]
+    for impulse, _ in answers:
+        solution = carom.solve(problem, guess=free + jacobian.T @ impulse)
+        indices = [index for exact, index in answers if np.allclose(solution.impulse, exact, rtol=1e-6, atol=1e-7)]
+        assert solution.converged and [solution.index] == indices
+    assert carom.solve(problem, law="convex").index == 1
 
 
 def test_a_rigid_block_slides_as_its_closed_form_says():

@@ -802,6 +802,35 @@ TEST_CASE("bullet: a hurried motion is the shortest one that separates and keeps
   }
 }
 
+TEST_CASE("bullet: a hurried motion reaches all rows, also beside a heavy body",
+          "[adapters][law]") {
+  // A row of ten bodies, of which each has to move away from the one before; and a heavy body that
+  // has to move away from the ground.
+  carom::ContactProblem<double> problem(1.0);
+  const Eigen::Matrix<double, 1, 1> one(1.0), rest(0.0);
+  const carom::WeightedBlock<double> law{.set = carom::free_impulses<double>(1), .rigid = true};
+  const double least = 0.01;
+  carom::detail::BulletMoves moves;
+  std::vector<carom::Index> blocks;
+  for (int i = 0; i < 10; ++i) {
+    const auto body = problem.add_body(one, rest);
+    blocks.push_back(i == 0 ? problem.add_constraint(body, one, law)
+                            : problem.add_constraint(body, one, body - 1, -one, law));
+  }
+  const auto heavy = problem.add_body(1e4 * one, rest);
+  blocks.push_back(problem.add_constraint(heavy, one, law));
+  moves.reset(problem);
+  for (const auto block : blocks) moves.add(problem, block, 0, least, false);
+  moves.sweep({});
+  carom::VectorX<double> motion;
+  moves.write(problem, motion);
+  for (int i = 0; i < 10; ++i) {
+    CAPTURE(i, motion.transpose());
+    CHECK(std::abs(motion(i) - least * (i + 1)) < by_settling(0.1) * least * (i + 1));
+  }
+  CHECK(std::abs(motion(10) - least) < by_settling(0.1) * least);
+}
+
 TEST_CASE("bullet: a hurried motion out of penetration does not tear joints", "[adapters][law]") {
   World world;
   world.add_ground();

@@ -12,7 +12,7 @@ from carom_program import DATA, Checks  # noqa: E402
 CONVEX = ["--law", "convex"]
 FIELDS = ["law", "velocity_error_bound", "duality_gap", "residual", "natural_map_error",
           "cone_violation", "complementarity", "signorini", "friction_direction",
-          "momentum_residual", "worst", "verdict"]
+          "momentum_residual", "worst", "verdict", "index"]
 MEASURES = FIELDS[1:10]
 
 # A mass of 2 kg falls onto two contacts apart: R = 0.5 each, v_hat = 0.
@@ -104,6 +104,33 @@ def check_ball(checks):
     checks.expect(judged["velocity_error_bound"] is None and judged["residual"] <= 1e-13, judged)
     certify(checks, path, {"velocity": [0, 0, 0], "impulse": [0, 0, 1]}, "--rigid", "--tolerance",
             "1e-13")
+
+
+def check_index(checks):
+    """W = [[1, 0.5], [0.5, 0.26]], mu = 1, free velocity (1, 0.1): the contact can stay open, slide or stick, each in closed
+    form; the indices of the three answers sum to one. What is no answer has no index."""
+    soft = 1e-6
+    path = checks.file(f"""carom-problem 1
+time_step 0.01
+bodies 1
+body 3
+1 0 0 0 1 0 0 0 1
+1 0 -4
+1 0 -4
+contacts 1
+contact weighted 1 0 1 {soft} {soft} 0 0 0
+1 0 0 0 1 0 0.5 0 0.1
+""", "wedge.txt")
+    slide = 0.1 / (0.5 - 0.26 - soft)
+    determinant = (1 + soft) * (0.26 + soft) - 0.25
+    stick = [(-0.26 - soft + 0.05) / determinant, 0, (0.5 - 0.1 * (1 + soft)) / determinant]
+    for impulse, index in (([0, 0, 0], 1), ([-slide, 0, slide], -1), (stick, 1)):
+        judged = certify(checks, path, {"impulse": impulse}, "--tolerance", "1e-6")
+        checks.expect(judged["index"] == index, impulse, judged)
+    judged = certify(checks, path, {"impulse": [-slide, 0, 1.1 * slide]})
+    checks.expect(judged["index"] is None and "does not solve" in judged["verdict"], judged)
+    judged = certify(checks, path, {"impulse": [0, 0, 0]}, *CONVEX)
+    checks.expect(judged["index"] is None, judged)
 
 
 def check_solutions(checks):
@@ -199,6 +226,7 @@ def check_bad(checks):
 if __name__ == "__main__":
     every_check = Checks()
     check_ball(every_check)
+    check_index(every_check)
     check_solutions(every_check)
     check_rays(every_check)
     check_bad(every_check)

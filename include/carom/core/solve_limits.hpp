@@ -22,8 +22,10 @@ inline namespace CAROM_ABI {
 /// set. At the deadline the solver returns its best iterate, with impulses inside their cones, the
 /// residual of that iterate and the status SolveStatus::deadline. A started iteration is completed.
 /// A solver with a factorisation does not start an iteration that would end after the deadline if
-/// it lasted as long as the longest iteration of this solve and of the last one. A solve therefore
-/// exceeds the deadline by at most one iteration, and only while no iteration time is known.
+/// it lasted as long as the longest iteration of this solve and of the last one. Such a solve
+/// therefore exceeds the deadline by at most one iteration, and only while no iteration time is
+/// known. ContactSolver begins with sweeps: `least_sweeps` of them and the measure of their answer
+/// are made in any case.
 struct SolveLimits {
   /// Largest count of iterations of one solve, as counted in its report, ≥ 0. The limit in the
   /// options applies too.
@@ -33,8 +35,9 @@ struct SolveLimits {
   double (*now)(void* context) noexcept = nullptr;
   void* context = nullptr;                                    ///< Argument of the clock.
   double deadline = std::numeric_limits<double>::infinity();  ///< On that clock [s].
-  /// Count of sweeps over all contacts that ContactSolver makes even if the time is over, ≥ 1. With
-  /// one in each step a stack creeps; with ten it stands.
+  /// Count of sweeps over all contacts that ContactSolver with ContactMethod::automatic makes even
+  /// if the time is over, ≥ 1, unless one of them changes nothing. With one in each step a stack
+  /// creeps; with ten it stands.
   int least_sweeps = 1;
 
   /// Whether the deadline has passed. It is also true if the clock or the deadline is NaN.

@@ -117,6 +117,24 @@ TEST_CASE("split_cone: a block of zeros stays finite", "[solvers][law]") {
   CHECK(impulse.allFinite());
 }
 
+TEMPLATE_TEST_CASE("split_cone: a ball that falls is stopped at once, however small it is",
+                   "[solvers][law]", float, double) {
+  const auto mass = TestType(0.1);
+  for (const double radius : {1.0, 1e-2, 1e-3, 1e-5}) {
+    const auto r = TestType(radius);
+    const auto set =
+        carom::cone_impulses<TestType>(ImpulseShape::rolling, {TestType(0.5), r / 10, r / 10});
+    SquareMatrix<TestType, 6> w = SquareMatrix<TestType, 6>::Zero();
+    for (int k = 0; k < 6; ++k) w(k, k) = k < 3 ? 1 / mass : TestType(2.5) / (mass * r * r);
+    SplitCone<TestType, 6> cone;
+    cone.prepare(set, w, w.trace());
+    RowNumbers<TestType> impulse = RowNumbers<TestType>::Zero(), velocity = impulse;
+    velocity(2) = -2;
+    cone.solve(velocity, impulse);
+    CHECK(std::abs(impulse(2) - 2 * mass) <= rounding<TestType>(10, mass));
+  }
+}
+
 TEST_CASE("split_cone: sets with another form are not covered", "[solvers][law]") {
   using Cone = SplitCone<double, 6>;
   for (const ImpulseShape shape :

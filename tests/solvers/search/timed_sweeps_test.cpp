@@ -73,7 +73,7 @@ TEST_CASE(
       free_flight.add_body(Eigen::Matrix3d::Identity().eval(), Eigen::Vector3d(1, 2, 3)));
   scene.problem = free_flight;
   scene.impulse.resize(0);
-  CHECK(scene.run(-1) == AfterSweeps::late);
+  CHECK(scene.run(-1, 10) == AfterSweeps::late);
   CHECK(scene.clock.calls == 4);
   CHECK(scene.velocity.head(3) == Eigen::Vector3d(1, 2, 3));
 }

@@ -122,15 +122,12 @@ template <RealScalar Scalar>
 [[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const ItemName& item,
                                      bool friction_contact, const BlockSizes& sizes) {
   for (std::size_t s = 0; s < std::size_t(sizes.count); ++s) {
-    const Index body = sizes.bodies[s], rows = sizes.rows[s];
-    if (body < 0 || body >= all.body_count()) {
-      return body_index_fault(item.text(), body, all.body_count());
-    }
-    const bool sound = friction_contact ? rows == 3 : rows >= 1 && rows <= 6;
-    if (!sound || sizes.columns[s] != all.body(body).size) {
-      return jacobian_size_fault(item.text(), friction_contact, rows, sizes.columns[s],
-                                 all.body(body).size);
-    }
+    const Index body = sizes.bodies[s];
+    Fault index = body_index_fault(item, body, all.body_count());
+    if (!index.empty()) return index;
+    Fault size = jacobian_size_fault(item, friction_contact, sizes.rows[s], sizes.columns[s],
+                                     all.body(body).size);
+    if (!size.empty()) return size;
   }
   if (sizes.count == 1) return {};
   if (sizes.bodies[0] == sizes.bodies[1]) {
@@ -261,20 +258,6 @@ void read_pressing(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides, L
   }
 }
 
-/// The fault of a law. A friction contact given by its numbers is checked before its name is
-/// composed.
-template <RealScalar Scalar, typename Law>
-[[nodiscard]] Fault fault_of(const ItemName& item, const Law& law) {
-  if constexpr (std::is_same_v<Law, WeightedContact<Scalar>>) {
-    const auto& [tangent, normal] = law.regularization;
-    if (is_nonnegative(law.friction) && is_positive(tangent) && is_positive(normal) &&
-        all_finite(law.bias_velocity.data(), 3)) {
-      return {};
-    }
-  }
-  return law_fault(item.text(), law);
-}
-
 /// Computes the numbers of a law from the sides of its block. A friction contact uses
 /// w = ‖W_ii‖_F/3, any other block the diagonal of W_ii.
 /// @return  the fault of the law, of J or of the computed numbers; empty if there is none.
@@ -283,7 +266,7 @@ template <RealScalar Scalar, typename Law>
                              const ItemName& item, const BlockSides<Scalar>& sides, const Law& law,
                              LawNumbers<Law, Scalar>& numbers) {
   if constexpr (is_friction_law<Law, Scalar>) {
-    if (Fault given = fault_of<Scalar>(item, law); !given.empty()) return given;
+    if (Fault given = law_fault(item.text(), law); !given.empty()) return given;
     if constexpr (std::is_same_v<Law, WeightedContact<Scalar>>) {
       numbers = law;
       return {};
@@ -306,7 +289,7 @@ template <RealScalar Scalar, typename Law>
     for (Index i = 0; i < sides.rows; ++i) {
       if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item.text(), i);
     }
-    if (Fault given = fault_of<Scalar>(item, law); !given.empty()) return given;
+    if (Fault given = law_fault(item.text(), law); !given.empty()) return given;
     Law found = law;
     read_pressing(all, sides, found);
     numbers = make_weighted(found, time_step, diagonal);
@@ -315,7 +298,7 @@ template <RealScalar Scalar, typename Law>
                    sides.rows);
     }
   }
-  return fault_of<Scalar>(item, numbers);
+  return law_fault(item.text(), numbers);
 }
 
 }  // namespace detail

@@ -10,8 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The name of an item in the sentence of a fault, as in "contact 3". It is composed only if there
-/// is a fault.
+/// The name of an item in the sentence of a fault, as in "contact 3", not yet composed.
 struct ItemName {
   const char* kind;  ///< with a space after it
   Index number;
@@ -53,10 +52,10 @@ template <RealScalar Scalar>
 }
 
 /// The fault of the index of a body; empty if there is none.
-[[nodiscard]] inline Fault body_index_fault(const std::string& item, Index body, Index count) {
+[[nodiscard]] inline Fault body_index_fault(const ItemName& item, Index body, Index count) {
   if (body >= 0 && body < count) return {};
   const std::string range = "an index in [0, " + std::to_string(count) + ")";
-  return fault(item + ": body", range.c_str(), body);
+  return fault(item.text() + ": body", range.c_str(), body);
 }
 
 [[nodiscard]] inline Fault zero_row_fault(const std::string& item, Index row) {
@@ -64,12 +63,13 @@ template <RealScalar Scalar>
 }
 
 /// The fault of the size of a Jacobian for a body of the given size; empty if there is none.
-[[nodiscard]] inline Fault jacobian_size_fault(const std::string& item, bool friction_contact,
+[[nodiscard]] inline Fault jacobian_size_fault(const ItemName& item, bool friction_contact,
                                                Index rows, Index columns, Index body_size) {
-  if (friction_contact && rows != 3) return fault(item + ": Jacobian rows", "3", rows);
-  if (rows < 1 || rows > 6) return fault(item + ": Jacobian rows", "a number in [1, 6]", rows);
+  if (friction_contact && rows != 3) return fault(item.text() + ": Jacobian rows", "3", rows);
+  if (rows < 1 || rows > 6)
+    return fault(item.text() + ": Jacobian rows", "a number in [1, 6]", rows);
   if (columns == body_size) return {};
-  return fault(item + ": Jacobian columns", std::to_string(body_size).c_str(), columns);
+  return fault(item.text() + ": Jacobian columns", std::to_string(body_size).c_str(), columns);
 }
 
 }  // namespace detail

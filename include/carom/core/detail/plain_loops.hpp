@@ -57,7 +57,7 @@ void write_difference(const Scalar* a, const Scalar* b, Index count, Scalar* res
   for (Index i = 0; i < count; ++i) result[i] = a[i] - b[i];
 }
 /// Calls visit(count). Six, the count of velocities of a rigid body, is a constant of the
-/// argument's type, so that loops over it are unrolled. The results have the same bits.
+/// argument's type, so that loops over it are unrolled. The order of sums is the same.
 template <typename Visit>
 decltype(auto) with_count(Index count, Visit&& visit) noexcept {
   return count == 6 ? visit(std::integral_constant<Index, 6>{}) : visit(count);

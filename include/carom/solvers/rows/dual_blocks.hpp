@@ -91,8 +91,6 @@ class FrictionTriple {
     for (int k = 0; k < 3; ++k) w(k, k) += proximal_;
     block_ = Block(w);
   }
-  /// The number that prepare() added to the diagonal of W + R.
-  [[nodiscard]] const Scalar& proximal() const noexcept { return proximal_; }
   [[nodiscard]] const Scalar& friction() const noexcept { return friction_; }
 
   /// γ for a velocity u without γ.

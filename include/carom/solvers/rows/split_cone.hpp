@@ -83,7 +83,7 @@ class SplitCone {
     Scalar trace(0);
     for (int k = 0; k < 3; ++k) trace += w(k, k);
     const Scalar root = sqrt(std::numeric_limits<Scalar>::epsilon());
-    const Scalar floor = root * (trace > root * scale ? trace : scale);
+    const Scalar floor = root * (trace > Scalar(0) ? trace : scale);
     normal_step_ = Scalar(1) / (w(2, 2) > floor ? w(2, 2) : floor);
     friction_[0] = set.friction.x();
     discs_[0].prepare(w(0, 0), w(1, 0), w(1, 1), floor);
@@ -94,7 +94,7 @@ class SplitCone {
       friction_[2] = set.rows == 6 ? set.friction.z() : set.friction.y();
       Scalar turning(0);
       for (int k = 3; k < set.rows; ++k) turning += w(k, k);
-      const Scalar least = root * (turning > root * scale ? turning : scale);
+      const Scalar least = root * (turning > Scalar(0) ? turning : scale);
       if (rolls_) discs_[1].prepare(w(3, 3), w(4, 3), w(4, 4), least);
       if (spins_) discs_[2].prepare(w(spin(), spin()), Scalar(0), Scalar(0), least);
     }

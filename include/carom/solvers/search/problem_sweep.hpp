@@ -21,7 +21,7 @@ namespace detail {
 /// Sweeps of projected Gauss-Seidel over the blocks of a ContactProblem as they were added: each
 /// block's law is solved while the impulses of all others are constant, with SplitCone where that
 /// is possible, otherwise exactly. Nothing is sorted, packed or factored, so that the first sweep
-/// comes after two passes over the blocks.
+/// comes after one pass over the blocks.
 ///
 /// The unknowns are the impulses, by rows, and the whitened velocities w = w* + Ĵᵀγ of the bodies.
 /// All sweeps go forwards: sweeps in turn let a wall of 500 cubes sink three times as deep, in ten
@@ -47,7 +47,7 @@ class ProblemSweep {
 
   /// One sweep. The problem and the impulses are those of start().
   /// @return  the share of the impulses that changed [-]: Σ ‖Δγ‖²_D / Σ ‖γ‖²_D over the blocks, D
-  ///          the diagonal of W.
+  ///          the diagonal of W + R.
   Scalar sweep(const ContactProblem<Scalar>& problem, Scalar* impulse) noexcept;
 
   /// Impulses of another problem, as a guess, may add energy: if the dual cost
