@@ -207,7 +207,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_in_time(const ContactProblem<Sc
   if (!warm) velocity = guess_;
   SolveReport<Scalar> report = run_methods(warm);
   const bool improved = report.residual < swept.residual;
-  sweeps_.learn(rounds_.limits(), improved);
+  sweeps_.learn(rounds_.limits(), improved, report.iterations);
   if (report.status == SolveStatus::deadline && !improved) {
     swept.iterations = report.iterations;
     swept.status = report.status;

@@ -33,9 +33,9 @@ struct Scene {
                         return false;
                       });
   }
-  void learn(int now, bool improved) {
+  void learn(int now, bool improved, int iterations = 1000) {
     clock.calls = now;
-    sweeps.learn(clock.until(0), improved);
+    sweeps.learn(clock.until(0), improved, iterations);
   }
 };
 
@@ -120,6 +120,20 @@ TEST_CASE("timed_sweeps: how long the other methods need is learned", "[solvers]
   CHECK(solves < 30);
   scene.learn(scene.clock.calls + 20, true);
   CHECK(scene.run(60) == AfterSweeps::go_on);
+}
+
+TEST_CASE("timed_sweeps: methods whose first iteration is longer than the time left do not begin",
+          "[solvers][law]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  Scene scene;
+  CHECK(scene.run(3 * methods) == AfterSweeps::go_on);
+  scene.learn(scene.clock.calls + 400, true, 1);  // of use, but after the deadline
+  int late = 0;
+  while (scene.run(3 * methods) == AfterSweeps::late && late < 1000) ++late;
+  CHECK(late > 100);  // they are tried again at last, as the iteration may have been long by chance
+  CHECK(late < 1000);
+  scene.learn(scene.clock.calls + 400, true, 20);  // 20 sweeps for each of their iterations
+  CHECK(scene.run(methods * 10) == AfterSweeps::go_on);
 }
 
 }  // namespace timed_sweeps_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/contact/contact_problem.hpp"
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/search/problem_sweep.hpp"
@@ -16,6 +18,10 @@ struct TimedSweepsTuning {
   /// Share of the expected duration that is left after a solve without these methods: a solve that
   /// was long by chance loses its influence.
   static constexpr double remembered = 0.8;
+  /// The same for the duration of their first iteration, by which they exceed a deadline.
+  static constexpr double remembered_first = 0.99;
+  /// How far their first iteration may exceed the deadline, relative to the time left for it.
+  static constexpr double overrun = 1.1;
   /// Factor of the time given to methods that did not improve the answer within it.
   static constexpr double unfinished = 2;
   /// Share of the time in which they improved the answer that is expected to suffice for that.
@@ -79,6 +85,7 @@ class TimedSweeps {
       if (!(last + pace_ + after < limits.deadline)) {
         if (moves && k < limits.least_sweeps) continue;
         methods_ *= Tuning::remembered;
+        first_ *= Tuning::remembered_first;
         return measure() ? AfterSweeps::solved : AfterSweeps::late;
       }
       if (!moves && changed < checked / 2) {
@@ -87,16 +94,19 @@ class TimedSweeps {
       }
       const double left = (limits.deadline - last) / pace_;  // in sweeps
       const bool ample = methods_ <= Tuning::ample_share * left;
-      if (methods_ > left || (!ample && k < Tuning::first_sweeps)) continue;
+      if (methods_ > left || first_ > Tuning::overrun * left) continue;
+      if (!ample && k < Tuning::first_sweeps) continue;
       if (measure()) return AfterSweeps::solved;
       return k < Tuning::first_sweeps ? AfterSweeps::ample : AfterSweeps::go_on;
     }
   }
   /// Call it after the other methods.
-  /// @param improved  whether their answer is better than that of the sweeps.
-  void learn(const SolveLimits& limits, bool improved) noexcept {
+  /// @param improved    whether their answer is better than that of the sweeps.
+  /// @param iterations  of theirs.
+  void learn(const SolveLimits& limits, bool improved, int iterations) noexcept {
     if (!(pace_ > 0)) return;
     const double taken = (limits.now(limits.context) - begun_) / pace_;
+    first_ = taken / (std::max)(iterations, 1);
     methods_ = (improved ? Tuning::sufficient : Tuning::unfinished) * taken;
   }
 
@@ -105,6 +115,7 @@ class TimedSweeps {
 
   ProblemSweep<Scalar> sweep_;
   double methods_ = Tuning::unknown_methods;  ///< expected duration until they improve, in sweeps
+  double first_ = 0;                          ///< duration of their first iteration, in sweeps
   double pace_ = 0;                           ///< mean duration of a sweep of this solve [s]
   double measured_ = 0;                       ///< duration of the last measure [s]
   double begun_ = 0;  ///< when the last measure ended, after which the methods begin
