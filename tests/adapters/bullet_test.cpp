@@ -332,6 +332,22 @@ TEST_CASE("bullet: an impact's wake bounces below the threshold too", "[adapters
   CHECK(velocity(world.body(2)).x() == Approx(passed).epsilon(by_float(1e-5)));
 }
 
+TEST_CASE("bullet: impacts between springs add no energy, also in steps whose time is over",
+          "[adapters][law]") {
+  for (const bool hurried : {false, true}) {
+    World world({.rigid = false}, 0);
+    const auto later = [](void*) noexcept { return 1.0; };
+    if (hurried) world.solver->set_limits({.now = later, .deadline = 0});
+    carom::examples::add_cradle(world, 5);
+    const double before = world.kinetic_energy();
+    for (int i = 0; i < 30; ++i) {
+      world.step(1.0 / 60);
+      CHECK(world.kinetic_energy() <= before * (1 + by_float(1e-6)));
+    }
+    CHECK(std::abs(velocity(world.body(4)).x() - 1) < by_float(1e-6));
+  }
+}
+
 TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints",
           "[adapters][scene]") {
   World world({}, 0);

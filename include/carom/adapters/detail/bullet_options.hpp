@@ -49,7 +49,7 @@ struct BulletOptions {
   int impact_limit = 10'000;
   /// Rigid contacts with a larger penetration are separated to half of it [m], > 0: by positions
   /// only, so that they get no velocity, and in each step by at most half of their manifold's
-  /// contact breaking threshold; with a deadline by a fifth. With +∞, no penetration changes.
+  /// contact breaking threshold; with a deadline by a third. With +∞, no penetration changes.
   double allowed_penetration = 1e-3;
   /// Least R of joints relative to their inverse mass [-], > 0. It determines how redundant joints
   /// share their load.
