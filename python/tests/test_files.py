@@ -45,7 +45,13 @@ def test_problems_in_impulses_are_solved_as_the_program_does(program, name):
     normal_first = np.array(printed["impulse"]).reshape(-1, problem.dimension)
     certificate = carom.certify(problem, impulse=solution.impulse)
     assert certificate.law == "coulomb" and certificate.natural_map_error == pytest.approx(solution.residual, rel=1e-6, abs=1e-14)
-    assert np.allclose(solution.impulse, np.roll(normal_first, -1, axis=1), atol=1e-6 * np.abs(normal_first).max())
+    # Impulses that press against each other are not unique, and the program may be built in another way: its impulses are
+    # an answer here, with the same error and the same velocities.
+    again = carom.solve(problem, guess=np.roll(normal_first, -1, axis=1))
+    assert again.converged and again.iterations == 0
+    assert again.residual == pytest.approx(printed["certificate"]["natural_map_error"], rel=1e-6, abs=1e-14)
+    velocity = np.roll(np.array(printed["contact_velocity"]).reshape(-1, problem.dimension), -1, axis=1)
+    assert np.allclose(again.contact_velocity, velocity, rtol=1e-9, atol=1e-12 * np.abs(normal_first).max())
 
 
 def test_a_problem_comes_back_bit_for_bit(tmp_path):
