@@ -8,6 +8,7 @@
 #include "carom/solvers/rows/dual_blocks.hpp"
 
 #include "support/catch.hpp"
+#include "support/own_rows.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
@@ -16,31 +17,13 @@ namespace split_cone_test {
 using carom::FrictionLaw, carom::ImpulseSet, carom::ImpulseShape, carom::RowNumbers;
 using carom::SquareMatrix, carom::Vector3;
 using carom::detail::LocalRows, carom::detail::SplitCone;
-using carom::testing::rounding, carom::testing::VectorSource;
+using carom::testing::draw_block, carom::testing::draw_rows, carom::testing::rounding,
+    carom::testing::VectorSource;
 
 namespace {
 
 constexpr ImpulseShape covered[] = {ImpulseShape::friction, ImpulseShape::torsional,
                                     ImpulseShape::rolling, ImpulseShape::spinless_rolling};
-
-/// A block of a contact's own rows, positive definite with a condition number of some tens.
-template <typename Scalar>
-SquareMatrix<Scalar, 6> draw_block(VectorSource<Scalar>& source, int rows) {
-  SquareMatrix<Scalar, 6> w = SquareMatrix<Scalar, 6>::Zero(), root = w;
-  for (int c = 0; c < rows; ++c) {
-    for (int r = 0; r < rows; ++r) root(r, c) = source.entry(1) / 4;
-  }
-  w = root * root.transpose();
-  for (int r = 0; r < rows; ++r) w(r, r) += Scalar(0.5);
-  return w;
-}
-
-template <typename Scalar>
-RowNumbers<Scalar> draw_rows(VectorSource<Scalar>& source, int rows) {
-  RowNumbers<Scalar> x = RowNumbers<Scalar>::Zero();
-  for (int r = 0; r < rows; ++r) x(r) = source.entry(1);
-  return x;
-}
 
 /// The impulse after visits with all other impulses constant.
 template <typename Scalar>
