@@ -77,12 +77,17 @@ FrictionLaw law_of(const CertifyOptions& options) {
   return options.law == "convex" ? FrictionLaw::convex : FrictionLaw::coulomb;
 }
 
+/// The tolerance that was asked for, or the plain one.
+double tolerance_of(const CertifyOptions& options) {
+  return options.tolerance > 0 ? options.tolerance : plain_tolerance;
+}
+
 JudgedAnswer judge_text(files::TextProblem given, const CertifyOptions& options) {
   if (options.rigid) given.problem.make_rigid();
   const Index rows = given.problem.impulse_count();
   const GivenAnswer answer =
       read_answer(options.answer, {given.problem.velocity_count(), rows, 0, rows});
-  return judge_bodies(given.problem, law_of(options), answer);
+  return judge_bodies(given.problem, law_of(options), answer, tolerance_of(options));
 }
 
 JudgedAnswer judge_dual(const files::FrictionProblem& given, const CertifyOptions& options) {
@@ -249,9 +254,7 @@ int run_certify(const CertifyOptions& options) {
     throw std::bad_alloc();
   }
   const bool asked = options.tolerance > 0;
-  const double tolerance = asked ? options.tolerance : plain_tolerance;
-  const std::string verdict = verdict_of(judged, tolerance);
-  if (!judged.meets(tolerance)) judged.index.reset();  // what is no answer has none
+  const std::string verdict = verdict_of(judged, tolerance_of(options));
   print(options.json ? format_json(judged, verdict) : format_readable(judged, verdict));
   return !asked || judged.meets(options.tolerance) ? done : stopped_short;
 }

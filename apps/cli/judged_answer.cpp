@@ -99,7 +99,7 @@ bool JudgedAnswer::meets(double tolerance) const {
 }
 
 JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law,
-                          const GivenAnswer& answer) {
+                          const GivenAnswer& answer, double tolerance) {
   JudgedAnswer judged;
   judged.law = law;
   if (answer.ray) judged.ray = certify_infeasible(problem, law, *answer.ray);
@@ -118,23 +118,23 @@ JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law
   DelassusProblem<double> dual;
   form.write(problem, dual);
   judge_impulses(dual, impulse, judged);
-  if (law == FrictionLaw::coulomb) judged.index = index_of(problem, velocity, impulse);
   if (compliant && law == FrictionLaw::convex) {
     see_pair(problem, velocity, impulse, judged);
   } else {
     judged.residual = judge_answer(problem, law, velocity, impulse).residual;
   }
-  if (!answer.velocity || !answer.impulse) {
-    // Under Coulomb's law a velocity without impulses must also be that of its own impulses.
-    if (law == FrictionLaw::coulomb && answer.velocity) {
-      const double balance = certify(problem, velocity, impulse).residual;
-      judged.residual = std::max(*judged.residual, balance);
+  if (answer.velocity && answer.impulse) {
+    judged.momentum_residual = certify(problem, velocity, impulse).residual;
+    if (compliant && law == FrictionLaw::convex) {
+      judged.impulse_mismatch = mismatch(problem, impulse, own);
     }
-    return judged;
+  } else if (answer.velocity && law == FrictionLaw::coulomb) {
+    // A velocity without impulses must also be that of its own impulses.
+    const double balance = certify(problem, velocity, impulse).residual;
+    judged.residual = std::max(*judged.residual, balance);
   }
-  judged.momentum_residual = certify(problem, velocity, impulse).residual;
-  if (compliant && law == FrictionLaw::convex) {
-    judged.impulse_mismatch = mismatch(problem, impulse, own);
+  if (law == FrictionLaw::coulomb && judged.meets(tolerance)) {
+    judged.index = index_of(problem, velocity, impulse);
   }
   return judged;
 }

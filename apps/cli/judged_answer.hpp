@@ -34,7 +34,8 @@ struct JudgedAnswer {
   /// Relative difference between the impulses and those of the velocity, if both are given and the
   /// velocity determines the impulses [-].
   std::optional<double> impulse_mismatch;
-  /// Of impulses under Coulomb's law: +1 or −1, as CoulombDerivative::index(); 0 on a boundary.
+  /// Of an answer under Coulomb's law that meets the tolerance: +1 or −1, as
+  /// CoulombDerivative::index(); 0 on a boundary.
   std::optional<int> index;
   double largest_impulse = 0;  ///< of one row [N·s]
   Index natural_map_block = -1, cone_violation_block = -1;
@@ -48,8 +49,9 @@ struct JudgedAnswer {
 };
 
 /// Measures the error of an answer to a problem given by bodies.
+/// @param tolerance  within which it has an index.
 [[nodiscard]] JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law,
-                                        const GivenAnswer& answer);
+                                        const GivenAnswer& answer, double tolerance);
 
 /// Measures the error of an answer to a problem of FCLIB's type, whose numbers are in the order of
 /// the file.

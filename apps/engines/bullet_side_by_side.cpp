@@ -8,7 +8,6 @@
 //   carom_engines_bullet_side_by_side [bodies in the pile, 40] [boxes in the wall, 55]
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -21,47 +20,13 @@
 #include "carom/compiled.hpp"
 
 #include "engines/bullet_scenes.hpp"
+#include "engines/bullet_watch.hpp"
 
 namespace {
 
-using carom::examples::BulletScene;
-using Clock = std::chrono::steady_clock;
+using carom::examples::BulletScene, carom::examples::Watch, carom::examples::WatchedSolver;
 
 constexpr double gravity = 9.81, pi = 3.14159265358979323846;
-
-/// The time of a solver.
-struct Watch {
-  double seconds = 0;
-  int calls = 0;
-  double deadline = std::numeric_limits<double>::infinity();  ///< of a call [s]
-  [[nodiscard]] double mean() const { return seconds / std::max(calls, 1); }
-};
-double now(void* /*context*/) noexcept {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
-
-/// A solver whose calls are timed, with a deadline if the solver accepts one.
-template <typename Solver>
-class Timed : public Solver {
- public:
-  using Solver::Solver;
-  // NOLINTNEXTLINE(readability-function-size): the parameters are Bullet's
-  btScalar solveGroup(btCollisionObject** bodies, int body_count, btPersistentManifold** manifolds,
-                      int manifold_count, btTypedConstraint** joints, int joint_count,
-                      const btContactSolverInfo& info, btIDebugDraw* drawer,
-                      btDispatcher* dispatcher) override {
-    const double start = now(nullptr);
-    if constexpr (requires(carom::SolveLimits limits) { this->set_limits(limits); }) {
-      this->set_limits({.now = now, .deadline = start + watch->deadline});
-    }
-    const btScalar left = Solver::solveGroup(bodies, body_count, manifolds, manifold_count, joints,
-                                             joint_count, info, drawer, dispatcher);
-    watch->seconds += now(nullptr) - start;
-    ++watch->calls;
-    return left;
-  }
-  Watch* watch = nullptr;
-};
 
 constexpr std::array<const char*, 7> contenders = {
     "Bullet, 10", "Bullet, 50", "exact", "in 10's time", "in 50's time", "springs", "convex"};
@@ -76,7 +41,7 @@ struct Run {
   explicit Run(std::size_t which, double weight = gravity, double tolerance = 1e-9)
       : contender(which) {
     if (contender < exact) {
-      auto own = std::make_unique<Timed<btSequentialImpulseConstraintSolver>>();
+      auto own = std::make_unique<WatchedSolver<btSequentialImpulseConstraintSolver>>();
       own->watch = &watch;
       scene = std::make_unique<BulletScene>(std::move(own), weight);
       scene->info().m_numIterations = contender == 0 ? 10 : 50;
@@ -93,15 +58,13 @@ struct Run {
       watch.deadline = mean_seconds[contender - hurried];
     }
     if (contender > springs) options.law = carom::FrictionLaw::convex;
-    auto ours = std::make_unique<Timed<carom::BulletSolver>>(options);
+    auto ours = std::make_unique<WatchedSolver<carom::BulletSolver>>(options);
     ours->watch = &watch;
     scene = std::make_unique<BulletScene>(std::move(ours), weight);
   }
   ~Run() { mean_seconds[contender] = watch.mean(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
-  /// Resets the measured time.
-  void begin_to_measure() { watch.seconds = watch.calls = 0; }
 
   std::size_t contender;
   Watch watch;
@@ -294,7 +257,7 @@ void pile(Table& table, int count) {
     }
     run.scene->run(1.0 / 60, 60);
     const std::vector<btVector3> before = places(*run.scene);
-    run.begin_to_measure();
+    run.watch.clear();
     closing.numbers[c] = run_watching_gaps(*run.scene, 30);
     const std::vector<btVector3> after = places(*run.scene);
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -320,7 +283,7 @@ void wall(Table& table, int boxes) {
     Run run(c);
     add_wall(*run.scene, boxes);
     run.scene->run(1.0 / 60, 10);
-    run.begin_to_measure();
+    run.watch.clear();
     closing.numbers[c] = run_watching_gaps(*run.scene, 20);
     deep.numbers[c] = run.scene->penetration();
     contacts.numbers[c] = run.scene->contact_count();

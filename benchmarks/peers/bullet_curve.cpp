@@ -6,7 +6,6 @@
 // moved apart, and deadline [us per contact], which counts from Bullet's call of the solver. Times
 // are of that call: detection of collisions and motion of bodies are not in them.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -21,59 +20,20 @@
 #include "carom/solvers/contact_certificate.hpp"
 
 #include "engines/bullet_scenes.hpp"
+#include "engines/bullet_watch.hpp"
 #include "peers/board_scene.hpp"
 
 namespace {
 
-using carom::examples::BulletScene;
+using carom::examples::BulletScene, carom::examples::Watch, carom::examples::WatchedSolver;
+using carom::examples::count_points, carom::examples::now;
 using carom::peers::BoardAnswer, carom::peers::BoardBody, carom::peers::BoardSample;
 using carom::peers::BoardScene, carom::peers::BoardSettings, carom::peers::Triple;
 
-double now(void* /*context*/) noexcept {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 double processor_time() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-}
-
-/// The times of a solver's calls.
-struct Watch {
-  double deadline = std::numeric_limits<double>::infinity();  ///< of a call [s per contact]
-  double begun = 0, solving = 0;                              ///< of the current call [s]
-  double seconds = 0, posing = 0;  ///< sum of all calls, and of their parts before the solve [s]
-  long contacts = 0;
-  int calls = 0;
-
-  /// A clock that notes when it is first read in a call: carom does so when the problem is posed.
-  static double read(void* context) noexcept {
-    auto& watch = *static_cast<Watch*>(context);
-    const double time = now(nullptr);
-    if (watch.solving == 0) watch.solving = time;
-    return time;
-  }
-  void begin(int points) {
-    begun = now(nullptr);
-    solving = 0;
-    contacts += points;
-  }
-  void end() {
-    seconds += now(nullptr) - begun;
-    if (solving > 0) posing += solving - begun;
-    ++calls;
-  }
-  void clear() {
-    seconds = posing = 0;
-    contacts = calls = 0;
-  }
-};
-
-int count_points(btPersistentManifold** manifolds, int count) {
-  int sum = 0;
-  for (int i = 0; i < count; ++i) sum += manifolds[i]->getNumContacts();
-  return sum;
 }
 
 /// The natural map error of the impulses that the points of a group hold, in carom's problem of
@@ -150,31 +110,21 @@ class ImpulseJudge {
 
 /// A solver whose calls are timed, and judged where there is a judge.
 template <typename Solver>
-class Timed : public Solver {
+class Judged : public WatchedSolver<Solver> {
  public:
-  using Solver::Solver;
+  using WatchedSolver<Solver>::WatchedSolver;
   // NOLINTNEXTLINE(readability-function-size): the parameters are Bullet's
   btScalar solveGroup(btCollisionObject** bodies, int body_count, btPersistentManifold** manifolds,
                       int manifold_count, btTypedConstraint** joints, int joint_count,
                       const btContactSolverInfo& info, btIDebugDraw* drawer,
                       btDispatcher* dispatcher) override {
-    const int points = count_points(manifolds, manifold_count);
     if (judge != nullptr) judge->pose(bodies, body_count, manifolds, manifold_count, info);
-    watch->begin(points);
-    if constexpr (requires(carom::SolveLimits limits) { this->set_limits(limits); }) {
-      if (std::isfinite(watch->deadline)) {
-        this->set_limits({.now = Watch::read,
-                          .context = watch,
-                          .deadline = watch->begun + watch->deadline * points});
-      }
-    }
-    const btScalar left = Solver::solveGroup(bodies, body_count, manifolds, manifold_count, joints,
-                                             joint_count, info, drawer, dispatcher);
-    watch->end();
+    const btScalar left =
+        WatchedSolver<Solver>::solveGroup(bodies, body_count, manifolds, manifold_count, joints,
+                                          joint_count, info, drawer, dispatcher);
     if (judge != nullptr) error = std::max(error, judge->judge(manifolds, manifold_count));
     return left;
   }
-  Watch* watch = nullptr;
   ImpulseJudge* judge = nullptr;
   double error = 0;  ///< the largest that the judge found
 };
@@ -254,7 +204,7 @@ void restart(const BoardScene& from, BulletScene& scene) {
 /// The first step from its start, five times, of which the first may grow memory: the least time of
 /// the others. Then once more under the judge.
 template <typename Solver>
-void measure_first_step(const BoardScene& from, BulletScene& scene, Timed<Solver>& solver,
+void measure_first_step(const BoardScene& from, BulletScene& scene, Judged<Solver>& solver,
                         BoardAnswer& answer) {
   double least = std::numeric_limits<double>::infinity();
   Watch& watch = *solver.watch;
@@ -278,10 +228,11 @@ void measure_first_step(const BoardScene& from, BulletScene& scene, Timed<Solver
 
 template <typename Solver>
 BoardAnswer run(const BoardScene& from, const BoardSettings& settings,
-                std::unique_ptr<Timed<Solver>> owned) {
+                std::unique_ptr<Judged<Solver>> owned) {
   Watch watch;
-  Timed<Solver>& solver = *owned;
+  Judged<Solver>& solver = *owned;
   solver.watch = &watch;
+  watch.per_contact = true;
   watch.deadline = 1e-6 * settings.number("deadline", watch.deadline);
   BulletScene scene(std::move(owned));
   scene.info().m_numIterations = int(settings.number("iterations", 10));
@@ -292,10 +243,10 @@ BoardAnswer run(const BoardScene& from, const BoardSettings& settings,
   double solve = 0, pose = 0, step = 0;
   for (int done = 1; done <= from.step_count; ++done) {
     const double before = watch.seconds, posed = watch.posing;
-    const double begin = now(nullptr), own = processor_time();
+    const double begin = now(), own = processor_time();
     scene.step(from.time_step);
     const double took = processor_time() - own;
-    const double share = took / (now(nullptr) - begin);  // of the processor that this program had
+    const double share = took / (now() - begin);  // of the processor that this program had
     step += took;
     solve += share * (watch.seconds - before);
     pose += share * (watch.posing - posed);
@@ -322,8 +273,9 @@ int main(int count, char** arguments) try {
   const BoardSettings settings(arguments[2]);
   const bool own = settings.word("solver", "carom") == "carom";
   BoardAnswer answer =
-      own ? run(scene, settings, std::make_unique<Timed<carom::BulletSolver>>(options_of(settings)))
-          : run(scene, settings, std::make_unique<Timed<btSequentialImpulseConstraintSolver>>());
+      own ? run(scene, settings,
+                std::make_unique<Judged<carom::BulletSolver>>(options_of(settings)))
+          : run(scene, settings, std::make_unique<Judged<btSequentialImpulseConstraintSolver>>());
   const int version = btGetVersion();
   answer.version = std::to_string(version / 100) + "." + std::to_string(version % 100);
   answer.write(arguments[3]);

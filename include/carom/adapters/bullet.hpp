@@ -167,6 +167,12 @@ class BulletSolver : public btConstraintSolver {
     return deepest > (options_.rigid ? options_.allowed_penetration : 0) ? deepest : 0;
   }
 
+  /// Writes the impulses of the step before to guess_; false if none is known.
+  [[nodiscard]] bool recall() {
+    guess_.setZero(problem_.impulse_count());
+    return contacts_.write_guess(memory_, guess_);
+  }
+
   /// Writes velocity_ and impulse_. They are invalid if the status is not_finite.
   SolveReport<double> solve(bool warm) {
     velocity_ = problem_.free_velocity();
@@ -179,11 +185,7 @@ class BulletSolver : public btConstraintSolver {
       if (body.index < 0) continue;
       velocity_.segment(problem_.body(body.index).start, body.velocity.size()) = body.velocity;
     }
-    bool begun = false;  // from the impulses of the step before
-    if (warm && options_.rigid) {
-      guess_.setZero(problem_.impulse_count());
-      begun = contacts_.write_guess(memory_, guess_);
-    }
+    const bool begun = warm && options_.rigid && recall();
     if (begun) {
       solved = solver_.solve_from(problem_, guess_, velocity_);
       report_.iterations += solved.iterations;

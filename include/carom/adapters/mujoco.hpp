@@ -74,11 +74,15 @@ class MujocoStepper {
   MujocoOutcome step(const mjModel* model, mjData* data) {
     if (model->opt.integrator != mjINT_EULER) return refuse(MujocoVerdict::unsupported_integrator);
     if (!is_state_sound(*model, *data)) return refuse(MujocoVerdict::not_finite);
-    mj_step1(model, data);
+    position_ = VectorX<double>::Map(data->qpos, model->nq);
+    mj_step1(model, data);  // makes quaternions of unit length in place
     mj_fwdActuation(model, data);
     mj_fwdAcceleration(model, data);
     const MujocoOutcome outcome = solve(model, data);
-    if (!outcome.answered()) return outcome;
+    if (!outcome.answered()) {
+      VectorX<double>::Map(data->qpos, model->nq) = position_;
+      return outcome;
+    }
     mj_sensorAcc(model, data);
     mj_Euler(model, data);
     return outcome;
@@ -133,7 +137,7 @@ class MujocoStepper {
   detail::MujocoMemory memory_;
   SapSolver<double> sap_;
   ContactSolver<double> coulomb_;
-  VectorX<double> velocity_, impulse_, guess_;
+  VectorX<double> position_, velocity_, impulse_, guess_;
 };
 
 // --- implementation ---
