@@ -187,6 +187,7 @@ set(CAROM_HEADERS
   include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal.hpp
+  include/carom/solvers/refine_impulses.hpp
   include/carom/solvers/remove_overlap.hpp
   include/carom/solvers/rows/block_rows.hpp
   include/carom/solvers/rows/body_rows.hpp

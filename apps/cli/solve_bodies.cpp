@@ -2,6 +2,7 @@
 #include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/refine_impulses.hpp"
 #include "carom/solvers/solve_or_prove.hpp"
 
 #include "cli/contact_answer.hpp"
@@ -29,18 +30,25 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
 bool solve_on_bodies(const files::TextProblem& given, const SolveOptions& options, ThreadPool& pool,
                      ContactAnswer& answer) {
   ContactSolver<double> solver(settings_of(options, given.problem.rigid_count() > 0));
+  ContactSolver<double> refiner({.law = friction_law(options), .tolerance = options.tolerance});
   const bool prove = answer.solver == "newton";
+  const bool proven = solver.options().method == ContactMethod::sap;
   const auto start = [&] {
     answer.velocity = given.guess;
     solver.set_limits(limits_from_now(options));
+    refiner.set_limits(solver.limits());
   };
   solver.prepare(given.problem);
   run_timed(start, options, answer, [&] {
     answer.report = prove ? solve_or_prove(solver, given.problem, answer.velocity, answer.ray, pool)
                           : solver.solve(given.problem, answer.velocity, pool);
+    answer.impulse = solver.impulse();
+    if (proven && answer.report.status == SolveStatus::no_progress) {
+      answer.report = refine_impulses(refiner, given.problem, answer.velocity, answer.impulse,
+                                      answer.report, pool);
+    }
   });
-  answer.impulse = solver.impulse();
-  return solver.options().method == ContactMethod::sap;
+  return proven;
 }
 
 }  // namespace

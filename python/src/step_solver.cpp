@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "step_solver.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "carom/solvers/refine_impulses.hpp"
 #include "carom/solvers/solve_or_prove.hpp"
 
 namespace carom::python {
@@ -78,17 +80,27 @@ void StepSolver::solve_compliant(const ContactProblem<double>& problem, const So
   }
   step.report = compliant_->solve(problem, step.velocity);
   step.impulse = compliant_->impulse();
+  if (step.report.status == SolveStatus::no_progress) {
+    ContactSolver<double>& general = general_solver();
+    const int most = std::min(limits_.iteration_limit, compliant_->options().iteration_limit);
+    general.set_limits(limits_.with_iterations(most - step.report.iterations));
+    step.report = refine_impulses(general, problem, step.velocity, step.impulse, step.report);
+  }
   write_contact_velocity(problem, step);
 }
 
-void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
-                                  StepAnswer& step) {
+ContactSolver<double>& StepSolver::general_solver() {
   if (!general_) {
     ContactSolverOptions<double> options{.law = settings_.law, .tolerance = settings_.tolerance};
     if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;
     general_.emplace(options);
   }
-  general_->set_limits(limits_);
+  return *general_;
+}
+
+void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
+                                  StepAnswer& step) {
+  general_solver().set_limits(limits_);
   if (is_large(problem)) general_->prepare(problem);
   int begun = 0;
   bool done = false;

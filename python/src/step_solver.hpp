@@ -54,8 +54,8 @@ struct SolvedStep : StepAnswer {
   mutable std::unique_ptr<LinearizedStep> linearized_;
 };
 
-/// Solves steps as `carom solve` does, by SapSolver where every contact is compliant and the law
-/// convex, by ContactSolver else, and keeps the memory of both.
+/// Solves steps as `carom solve` does, by SapSolver and refine_impulses() where every contact is
+/// compliant and the law convex, by ContactSolver else, and keeps the memory of both.
 class StepSolver {
  public:
   explicit StepSolver(const SolveSettings& settings) : settings_(settings) {}
@@ -68,6 +68,7 @@ class StepSolver {
  private:
   void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
                        StepAnswer& step);
+  ContactSolver<double>& general_solver();
   void solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
                         StepAnswer& step);
 
