@@ -18,6 +18,19 @@ macro(carom_find name)
   endif()
 endmacro()
 
+# carom_default(<result> <wanted> <CMake package...>): <wanted>, but false where a package is missing.
+macro(carom_default result wanted)
+  set(${result} ${wanted})
+  foreach(name IN ITEMS ${ARGN})
+    if(${result})
+      find_package(${name} QUIET)
+      if(NOT ${name}_FOUND)
+        set(${result} OFF)
+      endif()
+    endif()
+  endforeach()
+endmacro()
+
 # Looks for the tools that a preset names, before project(), whose own messages name no package.
 function(carom_check_tools)
   if(CMAKE_GENERATOR MATCHES "Ninja" AND NOT CMAKE_MAKE_PROGRAM)

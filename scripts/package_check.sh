@@ -23,10 +23,7 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm)
 [ "$(id -u)" = 0 ] || fail "needs root, to install in a system of its own"
 command -v debootstrap >/dev/null || fail "needs debootstrap"
-# Prints the first archive of Debian among apt's, without its updates and security fixes.
-mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN)' 'Created-By: Packages' |
-  awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
-[ -n "$mirror" ] || fail "apt uses no mirror of Debian; name one by MIRROR="
+mirror=$(first_mirror)
 
 work=$PWD/build/package
 mkdir -p "$work"
@@ -38,14 +35,6 @@ rm -f "$work"/tree/*.deb
 (cd "$work/tree" && cpack) >"$work/cpack.log"
 deb=("$work"/tree/*.deb)
 dpkg-deb --info "${deb[0]}" | sed -n 's/^ \(Package\|Version\|Architecture\|Depends\):/\0/p'
-
-# inside <folder of the system> <command...>: runs it there, with a /proc that ends with it.
-inside() {
-  local root=$1
-  shift
-  unshare --mount --fork sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
-}
 
 # Every need of packages.txt has a package in the suite.
 check_names() {

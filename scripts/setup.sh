@@ -138,3 +138,19 @@ find_clang_tool() {
   done
   return 1
 }
+
+# Prints $MIRROR, or the first archive of Debian among apt's, without its updates and security fixes.
+first_mirror() {
+  local mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN)' 'Created-By: Packages' |
+    awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
+  [ -n "$mirror" ] || fail "apt uses no mirror of Debian; name one by MIRROR="
+  printf '%s\n' "$mirror"
+}
+
+# inside <folder of the system> <command...>: runs it there, with a /proc that ends with it.
+inside() {
+  local root=$1
+  shift
+  unshare --mount --fork sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+}

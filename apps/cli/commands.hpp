@@ -81,7 +81,7 @@ struct HeapOptions {
 
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; created if it does not exist.
-  std::string data;                   ///< Folder of the bundled problems.
+  std::string data;  ///< Folder of the bundled problems; empty: that beside the program.
   bool brief = false;                 ///< Whether long runs are shortened.
 };
 

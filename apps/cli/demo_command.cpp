@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/experiment.hpp"
+#include "cli/resources.hpp"
 #include "cli/table.hpp"
 #include "io/bad_input.hpp"
 #include "io/number_text.hpp"
@@ -43,8 +44,9 @@ std::string write_page(const std::string& folder, const std::string& page) {
 int run_demo(const DemoOptions& options) {
   // Faults of the input are reported before the long experiments run.
   write_page(options.output, "");
-  const PlayParts parts = read_play_parts(CAROM_PAGE_DIR);
-  const Experiment problems = run_problem_experiment(options.data);
+  const PlayParts parts = read_play_parts(resource_folder("page"));
+  const Experiment problems =
+      run_problem_experiment(options.data.empty() ? resource_folder("data") : options.data);
   const bool brief = options.brief;
   const std::vector<Experiment> experiments{run_cone_experiment(),
                                             run_path_experiment(),

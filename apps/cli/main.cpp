@@ -333,11 +333,11 @@ struct CommandLine {
   }
 
   void add_demo() {
-    demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
         "demo", "Run experiments with known answers, write a page with their pictures");
     command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
-    command->add_option("--data", demo.data, "Folder of the bundled problems");
+    command->add_option("--data", demo.data,
+                        "Folder of the bundled problems; that beside the program unless given");
     command->add_flag("--brief", demo.brief, "A tenth of the work in the long experiments");
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }
