@@ -162,9 +162,9 @@ std::string verdict_of(const JudgedAnswer& judged, double tolerance) {
   const std::string size = "relative residual " + number(*judged.residual);
   if (judged.meets(tolerance)) {
     std::string text = "The answer solves the problem under the " + law + " law, " + size;
-    if (judged.velocity_error_bound && std::isfinite(*judged.velocity_error_bound)) {
-      text += ", and its velocity is proven to be within " + number(*judged.velocity_error_bound) +
-              " J^(1/2) of the exact one";
+    if (judged.velocity_entry_bound && std::isfinite(*judged.velocity_entry_bound)) {
+      text += ", and each entry of its velocity is proven to be within " +
+              number(*judged.velocity_entry_bound) + " m/s (rad/s where it turns) of the exact one";
     }
     return text + ".";
   }

@@ -194,11 +194,14 @@ Experiment run_heap_experiment(bool brief) {
       std::to_string(heap.contacts) + " contacts of " + std::to_string(heap.shape.body_count) +
       " bodies. The one at the end of the curve has " + std::to_string(times.largest) +
       " bodies and took " + files::format_rounded(times.last, 2) +
-      " s. How fast your own machine is, <code>carom heap --bodies 10000 --law convex</code> says.";
+      " s on the machine that made this page. How fast your own is, <code>carom heap --bodies "
+      "10000 --law convex</code> says.";
   experiment.panels = {HeapPicture(heap).panel(), make_size_panel(times)};
   experiment.caption =
       "Compliant contact under the convex law, solved from rest to a residual of 10⁻⁸, on one "
-      "thread. Times are of this machine, in this run.";
+      "thread. Times are by the clock, of one run on the machine that made this page, beside "
+      "whatever else ran there; the memory of the solver is made within them. docs/performance.md "
+      "has processor times of the same heaps.";
   experiment.comparisons = {
       {"Heap of spheres and boxes: impulse of the ground, the weight over time and the momentum "
        "gained",

@@ -72,11 +72,25 @@ std::optional<int> index_of(const ContactProblem<double>& problem, const VectorX
   return derivative.index();
 }
 
+/// The largest |v_i| of all velocities with ‖v‖_A ≤ 1: |v_i| ≤ ‖v‖_A √(A⁻¹)_ii, and with A = L Lᵀ
+/// the root is the norm of the i-th column of L⁻¹.
+double largest_entry(const ContactProblem<double>& problem) {
+  double most = 0;
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const MatrixX<double> factor = problem.momentum_factor(b);
+    const MatrixX<double> inverse = factor.triangularView<Eigen::Lower>().solve(
+        MatrixX<double>::Identity(factor.rows(), factor.cols()));
+    most = std::max(most, inverse.colwise().norm().maxCoeff());
+  }
+  return most;
+}
+
 void see_pair(const ContactProblem<double>& problem, const VectorX<double>& velocity,
               const VectorX<double>& impulse, JudgedAnswer& judged) {
   const ContactCertificate<double> c = certify(problem, velocity, impulse);
   judged.residual = c.velocity_residual;
   judged.velocity_error_bound = c.velocity_error_bound;
+  judged.velocity_entry_bound = c.velocity_error_bound * largest_entry(problem);
   judged.duality_gap = c.duality_gap;
   judged.natural_map_error = c.natural_map_error;
   judged.complementarity = c.complementarity;

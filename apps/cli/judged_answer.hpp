@@ -28,6 +28,8 @@ struct JudgedAnswer {
   /// otherwise the natural map error [-].
   std::optional<double> residual;
   std::optional<double> velocity_error_bound, duality_gap, natural_map_error;
+  /// No entry of the velocity has a larger error, by the bound above [m/s; rad/s where it turns].
+  std::optional<double> velocity_entry_bound;
   std::optional<double> cone_violation, complementarity, signorini, friction_direction;
   /// Relative difference between the velocity and that of the impulses, if both are given [-].
   std::optional<double> momentum_residual;

@@ -84,6 +84,10 @@ def check_ball(checks):
     checks.expect("does not solve" in judged["verdict"] and "contact 0" in judged["verdict"], judged)
     checks.expect(judged["worst"] == {"contact": 0, "measure": "natural_map_error"}, judged)
     certify(checks, path, {"velocity": [0, 0, exact + off]}, *CONVEX, "--tolerance", "1e-3", code=3)
+    judged = certify(checks, path, {"velocity": [0, 0, exact + off]}, *CONVEX, "--tolerance", "1e9")
+    text, _, _ = judged["verdict"].partition(" m/s (rad/s where it turns)")
+    within = float(text.rpartition(" ")[2])  # three digits
+    checks.expect(near(within, slope / MASS, 6e-3), judged)
     # The right velocity with impulses of another one, and impulses that pull.
     judged = certify(checks, path, {"velocity": [0, 0, exact], "impulse": [0, 0, 2 * push]},
                      *CONVEX, "--tolerance", "1e-6", code=3)

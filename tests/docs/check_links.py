@@ -9,6 +9,8 @@ import re
 import sys
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+# Pages of the site that hosts the repository, seen from the README there: runs of the workflows, issues.
+OF_THE_HOST = re.compile(r"\.\./\.\./(actions/workflows/\w+\.yml(/badge\.svg)?|issues)$")
 
 
 def anchors(path):
@@ -22,7 +24,7 @@ def anchors(path):
 def faults(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for link in LINK.findall(text):
-        if re.match(r"\w+:", link):
+        if re.match(r"\w+:", link) or OF_THE_HOST.match(link):
             continue
         name, _, anchor = link.partition("#")
         target = page.parent / name if name else page
