@@ -31,7 +31,7 @@ say "2/4 source archive, and a wheel made from it"
   >"$wheels/build.log" 2>&1 || fail "no wheel: $(tail -n 3 "$wheels/build.log") (log: $wheels/build.log)"
 
 say "3/4 which Linux it runs on"
-"$tools/bin/auditwheel" repair --plat auto --wheel-dir "$wheels/manylinux" "$wheels"/carom-*.whl 2>&1 |
+PATH=$PWD/$tools/bin:$PATH auditwheel repair --plat auto --wheel-dir "$wheels/manylinux" "$wheels"/carom-*.whl 2>&1 |
   tee "$wheels/auditwheel.log" | grep -i 'fixed-up\|retagg\|manylinux' || true
 wheel=$(ls "$wheels"/manylinux/carom-*manylinux*.whl 2>/dev/null) || fail "auditwheel made none (log: $wheels/auditwheel.log)"
 ls -l "$wheel"
@@ -44,8 +44,10 @@ mirror=$(first_mirror)
 root=$wheels/system
 debootstrap --variant=minbase --include=python3-venv,ca-certificates bookworm "$root" "$mirror" \
   >"$wheels/debootstrap.log" 2>&1 || fail "no system (log: $wheels/debootstrap.log)"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-[ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/pip.conf"
+# The network is that of this machine, with its certificates.
+for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+  [ ! -f "$file" ] || cp --dereference "$file" "$root$file"
+done
 cp "$wheel" examples/data/pile_n10_s60.txt python/tests/newcomer.py "$root/root/"
 begin=$SECONDS
 inside "$root" sh -c 'python3 -m venv /root/env && /root/env/bin/pip install --quiet /root/carom-*.whl'
