@@ -66,10 +66,6 @@ void check_replacements(const Replacements& given, Index contact, const ContactD
        "regularization and bias are in place of what follows from it");
 }
 
-GivenMatrix view(const double* numbers, Index rows, Index columns) {
-  return {numbers, rows, columns, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(1, columns)};
-}
-
 void add_bodies(const ContactProblem<double>& problem, const Replacements& given, Index i,
                 ProblemData& made) {
   const double* const velocity =
@@ -78,7 +74,7 @@ void add_bodies(const ContactProblem<double>& problem, const Replacements& given
     const auto [start, size] = problem.body(b);
     const double* const mass = given.mass[std::size_t(b)].find(i);
     const auto matrix =
-        view(mass != nullptr ? mass : problem.momentum_matrix(b).data(), size, size);
+        rows_in_order(mass != nullptr ? mass : problem.momentum_matrix(b).data(), size, size);
     const Eigen::Map<const VectorX<double>> free(velocity + start, size);
     if (problem.has_velocity_now(b)) {
       made.add_body(matrix, free, problem.velocity_now(b));
@@ -86,22 +82,6 @@ void add_bodies(const ContactProblem<double>& problem, const Replacements& given
       made.add_body(matrix, free);
     }
   }
-}
-
-/// The sides of a block, their Jacobians those of the pattern but where others are given.
-BlockSides<GivenMatrix> sides_of(const ContactProblem<double>& problem, Index block,
-                                 const double* const (&given)[2]) {
-  const auto jacobian = [&](int side) {
-    const auto kept = problem.jacobian(block, side);
-    const double* const other = given[side];
-    return view(other != nullptr ? other : kept.data(), kept.rows(), kept.cols());
-  };
-  BlockSides<GivenMatrix> sides{problem.side_body(block, 0), jacobian(0), {}, {}};
-  if (problem.side_count(block) == 2) {
-    sides.other = problem.side_body(block, 1);
-    sides.other_jacobian.emplace(jacobian(1));
-  }
-  return sides;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "contact_options.hpp"
+#include "many_blocks.hpp"
 #include "unlocked.hpp"
 
 namespace carom::python {
@@ -241,7 +242,9 @@ VectorX<double> read_stacked(const ProblemData& data, nb::handle value, const st
 }
 
 void bind_problem(nb::module_& module) {
-  nb::class_<PyProblem>(module, "ContactProblem", problem_doc)
+  nb::class_<PyProblem> problem(module, "ContactProblem", problem_doc);
+  bind_many(problem);
+  problem
       .def(
           "__init__",
           [](PyProblem* self, nb::handle time_step) {

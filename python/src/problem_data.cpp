@@ -2,6 +2,7 @@
 #include "problem_data.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -108,6 +109,25 @@ std::optional<WeightedContact<double>> weigh(const Law& law, double time_step,
 
 }  // namespace
 
+GivenMatrix rows_in_order(const double* numbers, Index rows, Index columns) {
+  return {numbers, rows, columns, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(1, columns)};
+}
+
+BlockSides<GivenMatrix> sides_of(const ContactProblem<double>& problem, Index block,
+                                 const double* const (&given)[2]) {
+  const auto jacobian = [&](int side) {
+    const auto kept = problem.jacobian(block, side);
+    const double* const other = given[side];
+    return rows_in_order(other != nullptr ? other : kept.data(), kept.rows(), kept.cols());
+  };
+  BlockSides<GivenMatrix> sides{problem.side_body(block, 0), jacobian(0), {}, {}};
+  if (problem.side_count(block) == 2) {
+    sides.other = problem.side_body(block, 1);
+    sides.other_jacobian.emplace(jacobian(1));
+  }
+  return sides;
+}
+
 Pressing<double> find_pressing(const ContactProblem<double>& problem, Index block) {
   return detail::find_pressing(problem, detail::sides_of(problem, block));
 }
@@ -137,7 +157,45 @@ void ProblemData::reset(double time_step) {
   laws_.clear();
   contacts_.clear();
   constraints_.clear();
+  centres_.clear();
   guess.resize(0);
+}
+
+void ProblemData::keep_first(Index body_count, Index block_count) {
+  ProblemData kept(problem_.time_step());
+  for (Index b = 0; b < body_count; ++b) {
+    const auto [start, size] = problem_.body(b);
+    const VectorX<double> free = problem_.free_velocity().segment(start, size);
+    if (problem_.has_velocity_now(b)) {
+      kept.add_body(problem_.momentum_matrix(b), free, problem_.velocity_now(b));
+    } else {
+      kept.add_body(problem_.momentum_matrix(b), free);
+    }
+    if (b < Index(centres_.size())) kept.set_centre(b, centres_[std::size_t(b)]);
+  }
+  for (Index block = 0; block < block_count; ++block) {
+    const BlockSides<GivenMatrix> sides = sides_of(problem_, block, {nullptr, nullptr});
+    if (const auto* const contact = std::get_if<ContactData>(&law(block))) {
+      kept.add_contact(sides, *contact);
+    } else {
+      kept.add_constraint(sides, law(block));
+    }
+  }
+  kept.guess = guess;
+  *this = std::move(kept);
+}
+
+Vector3<double> ProblemData::centre(Index body) const {
+  const bool known = body >= 0 && body < Index(centres_.size());
+  return known ? centres_[std::size_t(body)]
+               : Vector3<double>::Constant(std::numeric_limits<double>::quiet_NaN());
+}
+
+void ProblemData::set_centre(Index body, const Vector3<double>& centre) {
+  const Vector3<double> unknown =
+      Vector3<double>::Constant(std::numeric_limits<double>::quiet_NaN());
+  if (body >= Index(centres_.size())) centres_.resize(std::size_t(body) + 1, unknown);
+  centres_[std::size_t(body)] = centre;
 }
 
 template <typename Matrix>

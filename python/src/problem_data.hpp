@@ -12,6 +12,8 @@
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
 
+#include "arrays.hpp"
+
 namespace carom::python {
 
 /// What a contact was added with: enough to add it again with other numbers, and for gradients to
@@ -40,6 +42,13 @@ struct BlockSides {
   std::optional<Index> other;
   std::optional<Matrix> other_jacobian;
 };
+
+/// A matrix whose rows stand one after the other.
+[[nodiscard]] GivenMatrix rows_in_order(const double* numbers, Index rows, Index columns);
+/// The sides of a block.
+/// @param given  Jacobians in place of its own, in C order; null: its own.
+[[nodiscard]] BlockSides<GivenMatrix> sides_of(const ContactProblem<double>& problem, Index block,
+                                               const double* const (&given)[2]);
 
 /// What takes the place of the numbers of a contact.
 struct ContactReplacement {
@@ -87,6 +96,13 @@ class ProblemData {
   /// @return  its number among the constraints.
   template <typename Matrix>
   Index add_constraint(const BlockSides<Matrix>& sides, const BlockLaw& law);
+  /// Takes away all bodies and blocks but the first, as if they had not been added.
+  void keep_first(Index body_count, Index block_count);
+
+  /// Centre of mass of a rigid body [m]; not finite where it is not known.
+  [[nodiscard]] Vector3<double> centre(Index body) const;
+  void set_centre(Index body, const Vector3<double>& centre);
+
   /// Takes every contact as rigid, as if it had been added so: those of three rows and those that
   /// resist more.
   void make_rigid();
@@ -118,6 +134,7 @@ class ProblemData {
   ContactProblem<double> problem_;
   std::vector<BlockLaw> laws_;
   std::vector<Index> contacts_, constraints_;
+  std::vector<Vector3<double>> centres_;  ///< Of the first bodies, up to the last that has one [m].
 };
 
 }  // namespace carom::python
