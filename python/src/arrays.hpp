@@ -19,6 +19,8 @@ namespace nb = nanobind;
 /// A matrix in memory of the caller, whatever its strides.
 using GivenMatrix = Eigen::Map<const MatrixX<double>, Eigen::Unaligned,
                                Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+/// The Jacobian of a contact on a body of six velocities, rows one after the other.
+using GivenBodyRows = Eigen::Map<const Eigen::Matrix<double, 3, 6, Eigen::RowMajor>>;
 using GivenVector =
     Eigen::Map<const VectorX<double>, Eigen::Unaligned, Eigen::InnerStride<Eigen::Dynamic>>;
 

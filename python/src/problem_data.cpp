@@ -308,6 +308,7 @@ bool ProblemData::replace_contact(Index contact, const ContactReplacement& given
 }
 
 template Index ProblemData::add_contact(const BlockSides<GivenMatrix>&, const ContactData&);
+template Index ProblemData::add_contact(const BlockSides<GivenBodyRows>&, const ContactData&);
 template Index ProblemData::add_constraint(const BlockSides<GivenMatrix>&, const BlockLaw&);
 
 }  // namespace carom::python
