@@ -39,7 +39,7 @@ constexpr const char* add_contacts_doc =
     "world with the smallest part along the normal, the first of equals, made orthogonal to it,\n"
     "and t2 = normal x t1; contact_frames() returns them.\n\n"
     "All other arguments are those of add_contact(): one value for all contacts, or one for each,\n"
-    "(k,) or (k, 3). What says how a contact gives way makes all of them give way: those that are\n"
+    "(k,), or (k, 3) where it has three rows. What says how a contact gives way makes all of them give way: those that are\n"
     "rigid are added by a call of their own.\n"
     "Returns the numbers of the contacts, (k,). Where one is refused, none is added.";
 
@@ -186,12 +186,15 @@ class Rotations {
     Rows3 matrix = Rows3::Identity();
     if (!given_) return matrix;
     const double* const q = given_->of(i);
+    double error = 0;
     if (quaternions_) {
-      matrix = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).toRotationMatrix();
+      const Eigen::Quaterniond turn(q[0], q[1], q[2], q[3]);
+      error = std::abs(turn.squaredNorm() - 1);
+      matrix = turn.toRotationMatrix();
     } else {
       matrix = Eigen::Map<const Rows3>(q);
+      error = (matrix * matrix.transpose() - Rows3::Identity()).cwiseAbs().maxCoeff();
     }
-    const double error = (matrix * matrix.transpose() - Rows3::Identity()).cwiseAbs().maxCoeff();
     if (!(error < tolerance) || !(matrix.determinant() > 0)) {
       refuse(item + ": rotation",
              quaternions_ ? "a unit quaternion, the real part first" : "a rotation matrix",
@@ -201,7 +204,7 @@ class Rotations {
   }
 
  private:
-  /// Error of R Rᵀ up to which R is a rotation [-], so that rotations in float are accepted.
+  /// Error of R Rᵀ, or of |q|², up to which it is a rotation [-], so that rotations in float are accepted.
   static constexpr double tolerance = 1e-5;
   std::optional<Stack> given_;
   bool quaternions_ = false;
