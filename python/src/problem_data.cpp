@@ -89,7 +89,13 @@ Fault given_fault(const std::string& item, const ContactData& data) {
   return law_fault(item, with_given(probe, data));
 }
 
+/// Whether any number is given in place of those of the law.
+bool has_given(const ContactData& data) {
+  return data.regularization.has_value() || data.bias.has_value();
+}
+
 void check_given(const std::string& item, const ContactData& data) {
+  if (!has_given(data)) return;
   if (!is_isotropic(data)) {
     detail::reject_if(detail::fault(detail::entry(item + ": regularization", 1),
                                     "the same as the entry before", data.regularization->y()));
@@ -208,7 +214,9 @@ Index ProblemData::add_contact(const BlockSides<Matrix>& sides, const ContactDat
     add_block(problem_, true, item, sides, data.law);
   }
   const Index block = problem_.block_count() - 1;
-  problem_.set_law(block, with_given(problem_.friction_contact_law(block), data));
+  if (has_given(data)) {
+    problem_.set_law(block, with_given(problem_.friction_contact_law(block), data));
+  }
   ContactData kept = data;
   find_approach(block, kept);
   find_pressing(block, kept.law);
