@@ -39,7 +39,8 @@ constexpr const char* add_contacts_doc =
     "world with the smallest part along the normal, the first of equals, made orthogonal to it,\n"
     "and t2 = normal x t1; contact_frames() returns them.\n\n"
     "All other arguments are those of add_contact(): one value for all contacts, or one for each,\n"
-    "(k,), or (k, 3) where it has three rows. What says how a contact gives way makes all of them give way: those that are\n"
+    "(k,), or (k, 3) where it has three rows. What says how a contact gives way makes all of them "
+    "give way: those that are\n"
     "rigid are added by a call of their own.\n"
     "Returns the numbers of the contacts, (k,). Where one is refused, none is added.";
 
@@ -72,11 +73,10 @@ Rows3 frame_of(const Vector3<double>& normal, const std::string& item) {
 class AllOrNone {
  public:
   explicit AllOrNone(ProblemData& data)
-      : data_(data),
-        bodies_(data.problem().body_count()),
-        blocks_(data.problem().block_count()) {}
+      : data_(data), bodies_(data.problem().body_count()), blocks_(data.problem().block_count()) {}
   ~AllOrNone() {
-    if (!kept_ && (data_.problem().body_count() > bodies_ || data_.problem().block_count() > blocks_)) {
+    if (!kept_ &&
+        (data_.problem().body_count() > bodies_ || data_.problem().block_count() > blocks_)) {
       data_.keep_first(bodies_, blocks_);
     }
   }
@@ -204,7 +204,8 @@ class Rotations {
   }
 
  private:
-  /// Error of R Rᵀ, or of |q|², up to which it is a rotation [-], so that rotations in float are accepted.
+  /// Error of R Rᵀ, or of |q|², up to which it is a rotation [-], so that rotations in float are
+  /// accepted.
   static constexpr double tolerance = 1e-5;
   std::optional<Stack> given_;
   bool quaternions_ = false;
@@ -261,7 +262,8 @@ class Option {
     if (value.is_none()) return;
     const GivenArray given(value, std::string("contacts: ") + name);
     varies_ = given.rank() == width / 3 + 1;
-    if (varies_) given.require_shape(width == 1 ? std::vector<Index>{count} : std::vector<Index>{count, 3});
+    if (varies_)
+      given.require_shape(width == 1 ? std::vector<Index>{count} : std::vector<Index>{count, 3});
     if (!varies_ && given.rank() > 0) given.require_shape({width});
     numbers_ = given.flat();
     single_ = given.rank() == 0;
@@ -464,8 +466,7 @@ nb::object add_contacts(PyProblem& self, nb::handle body, nb::handle jacobian, n
   ProblemData& data = self.edit();
   const Index first = data.contact_count();
   if (count == 0) return numbers_from(first, 0);
-  ContactData contact =
-      options.read("contact " + std::to_string(first + options.typical()));
+  ContactData contact = options.read("contact " + std::to_string(first + options.typical()));
   AllOrNone all(data);
   for (Index i = 0; i < count; ++i) {
     const Index second = others[std::size_t(i)];
