@@ -81,8 +81,8 @@ struct HeapOptions {
 
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; created if it does not exist.
-  std::string data;  ///< Folder of the bundled problems; empty: that beside the program.
-  bool brief = false;                 ///< Whether long runs are shortened.
+  std::string data;    ///< Folder of the bundled problems; empty: that beside the program.
+  bool brief = false;  ///< Whether long runs are shortened.
 };
 
 /// Each command prints its result and returns an exit code. If the input is invalid, it throws
