@@ -48,11 +48,11 @@ debootstrap --variant=minbase --include=python3-venv,ca-certificates bookworm "$
 for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
   [ ! -f "$file" ] || cp --dereference "$file" "$root$file"
 done
-cp "$wheel" examples/data/pile_n10_s60.txt python/tests/newcomer.py "$root/root/"
+cp "$wheel" examples/data/pile_n10_s60.txt python/tests/newcomer.py "$root/opt/"
 begin=$SECONDS
-inside "$root" sh -c 'python3 -m venv /root/env && /root/env/bin/pip install --quiet /root/carom-*.whl'
+inside "$root" sh -c 'python3 -m venv /opt/env && /opt/env/bin/pip install --quiet /opt/carom-*.whl'
 echo "installed with numpy in $((SECONDS - begin)) s"
-inside "$root" /root/env/bin/carom --version
-inside "$root" /root/env/bin/carom solve /root/pile_n10_s60.txt | head -n 3
-inside "$root" /root/env/bin/python /root/newcomer.py
+inside "$root" /opt/env/bin/carom --version
+inside "$root" /opt/env/bin/carom solve /opt/pile_n10_s60.txt | head -n 3
+inside "$root" /opt/env/bin/python /opt/newcomer.py
 rm -rf "${root:?}"
