@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the documentation site in build/site/html: the pages of docs/, the references of C++ and Python, the demo
-# and the board, under one search. Sphinx and its parts come from PyPI into a virtual environment under build/, Doxygen, KaTeX
-# and Chromium from the packages of the system.
+# and the board, under one search. Sphinx and its parts come from PyPI into a virtual environment under build/, Doxygen
+# and KaTeX from the packages of the system.
 #   scripts/site.sh
 # Warnings are errors. At the end every link is followed and pages are opened in Chromium, where it is installed.
 # PYTHON names the interpreter, 3.11 or later. Where PyPI cannot be reached the status is 77.
@@ -10,15 +10,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-python=${PYTHON:-python3}
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-  fail "needs Python 3.11 or later, found $("$python" --version 2>&1 || echo none)"
 environment=build/site-env
 out=build/site
 mkdir -p "$out" 2>/dev/null || fail "cannot write to $PWD"
 
 say "1/5 packages"
 install_packages demo docs site
+python=${PYTHON:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+  fail "needs Python 3.11 or later, found $("$python" --version 2>&1 || echo none)"
 
 say "2/5 virtual environment with the Python package ($environment)"
 "$environment/bin/python" -m pip --version >/dev/null 2>&1 || {
@@ -60,7 +60,7 @@ sed -i -e 's|\([0-9]\) &apos;\([0-9]\)|\1\2|g' -e 's|<defval>{\.|<defval>{|' -e 
 say "4/5 pages"
 rm -rf "$out/source" "$out/extra" "$out/html"
 mkdir -p "$out/source" "$out/extra/docs"
-list_files | grep -zE '^([A-Z]+(\.md|\.cff)?|(docs|examples)/.*|(include|benchmarks|python)/(.*/)?README\.md)$' |
+list_files | sed -z 's|^\./||' | grep -zE '^([A-Z]+(\.md|\.cff)?|(docs|examples)/.*|(include|benchmarks|python)/(.*/)?README\.md)$' |
   xargs -0 cp --parents --preserve=timestamps -t "$out/source"
 mv "$out/source/docs/site/index.md" "$out/source/index.md"
 cp -r docs/demo docs/board "$out/extra/docs"

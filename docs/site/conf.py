@@ -119,14 +119,18 @@ def shown_files(app):
 
 
 def as_markup(app, what, name, obj, options, lines):
-    """Docstrings are plain text: signs mean nothing in them, and what is indented is code."""
+    """Docstrings are plain text: signs mean nothing in them but backquotes, and what is indented is code."""
     changed, code = [], False
     for line in lines:
         indented = line.startswith("    ")
         if indented and not code:
             changed += [".. code-block:: python", ""]
         code = indented or (code and not line)
-        changed.append(line if indented or re.match(r"(\d+\. )?``", line) else re.sub(r"([*|_\\])", r"\\\1", line))
+        if not indented and not re.match(r"(\d+\. )?``", line):
+            parts = re.split(r"`([^`]+)`", line)  # every second one stood in backquotes
+            parts = [f"``{part}``" if i % 2 else re.sub(r"([*|_\\])", r"\\\1", part) for i, part in enumerate(parts)]
+            line = "".join(parts)
+        changed.append(line)
     lines[:] = changed
 
 
