@@ -65,7 +65,7 @@ list_files | sed -z 's|^\./||' | grep -zE '^([A-Z]+(\.md|\.cff)?|(docs|examples)
 mv "$out/source/docs/site/index.md" "$out/source/index.md"
 cp -r docs/demo docs/board "$out/extra/docs"
 "$environment/bin/python" -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -c docs/site \
-  "$out/source" "$out/html"
+  -d "$out/doctrees" "$out/source" "$out/html"
 # The host of the pages would leave out what begins with an underscore.
 touch "$out/html/.nojekyll"
 
