@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
 rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers valgrind fuzz
-  coverage)
+  coverage site)
 describe() {
   case $1 in
     sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
@@ -28,6 +28,7 @@ describe() {
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
+    site) echo "the documentation site: every link, and pages in a browser" ;;
     *) return 1 ;;
   esac
 }
@@ -274,6 +275,13 @@ row_coverage() {
     --exclude-throw-branches --exclude-unreachable-branches \
     --txt "$out/coverage.txt" --html-details "$out/coverage.html" --print-summary || return
   remark=$(sed -n 's/^TOTAL *//p' "$out/coverage.txt")
+}
+
+row_site() {
+  local outcome=0
+  scripts/site.sh || outcome=$?
+  [ "$outcome" != 77 ] || remark="PyPI cannot be reached"
+  [ "$outcome" = 0 ] || [ "$outcome" = 77 ]
 }
 
 case "${1:-}" in
