@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/contact_solver.hpp"
@@ -14,9 +16,10 @@ inline namespace CAROM_ABI {
 /// The velocity determines the impulses of compliant contact, γ = P(R⁻¹ (v̂ − J v)). If contacts are
 /// nearly rigid, the rounding of v is divided by a small R, and the impulses lose as many digits as
 /// w/R has, w the mean diagonal of W. Newton's method in impulses has no such limit: one or two
-/// systems restore these digits.
+/// systems restore these digits. If rounding is not what stopped SapSolver, at a residual of more
+/// than half of the type's digits, all methods of ContactSolver continue.
 /// @param solver    of the same law, with ContactMethod::automatic; its limits hold for the systems
-///                  of this call, of which there are at most twelve.
+///                  of this call, of which there are at most twelve where digits are restored.
 /// @param problem   of compliant blocks.
 /// @param velocity  v, n_v: of the answer; written if a better one is found.
 /// @param impulse   γ, impulse_count(): the same.
@@ -34,8 +37,10 @@ SolveReport<Scalar> refine_impulses(ContactSolver<Scalar>& solver,
   using Tuning = detail::ContactSolverTuning;
   if (problem.rigid_count() > 0 || problem.block_count() >= Tuning::proximal_blocks) return report;
   const SolveLimits given = solver.limits();
-  solver.set_limits(
-      given.with_iterations((std::min)(given.iteration_limit, Tuning::guess_systems)));
+  if (report.residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon())) {
+    solver.set_limits(
+        given.with_iterations((std::min)(given.iteration_limit, Tuning::guess_systems)));
+  }
   VectorX<Scalar> refined = velocity;
   SolveReport<Scalar> next = solver.solve_from(problem, impulse, refined, executor);
   solver.set_limits(given);
