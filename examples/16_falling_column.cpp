@@ -8,6 +8,7 @@
 // docs/figures/falling_column.svg is its work.
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ void write_svg(const char* path, const std::vector<std::vector<Disc>>& frames) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) try {
   carom::examples::DiscHeap heap = carom::examples::make_disc_column(13);
   std::vector<std::vector<Disc>> frames{heap.discs};
   for (int k = 1; k <= steps; ++k) {
@@ -76,4 +77,7 @@ int main(int count, char** arguments) {
   frames.resize(frames.size() + still_frames, heap.discs);
   if (count > 1) write_svg(arguments[1], frames);
   return std::abs(heap.carried() / heap.weight() - 1) < 1e-3 && heap.fastest() < 0.01 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -67,7 +67,7 @@ done
 shared=$(find include src examples apps benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
 flags=(-std=c++20 -Iinclude -Iexamples -Iapps -Ibenchmarks -isystem "$eigen"
-  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"' '-DCAROM_PAGE_DIR="apps/page"' -DCAROM_COMPILED_SCALAR=double)
+  '-DCAROM_CLI_VERSION="0"' '-DCAROM_RESOURCES="../share/carom"' -DCAROM_COMPILED_SCALAR=double)
 [ ! -d /usr/include/bullet ] || flags+=(-isystem /usr/include/bullet)
 # Solvers are read where they are compiled, once.
 flags+=(-include carom/compiled.hpp)
