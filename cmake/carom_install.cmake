@@ -30,12 +30,9 @@ endif()
 configure_file(cmake/carom.pc.in ${PROJECT_BINARY_DIR}/carom.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/carom.pc DESTINATION ${pc_dir})
 
-# The program, and what it reads: the problems of `carom demo` and the scripts of its page.
 if(TARGET carom_cli)
   install(TARGETS carom_cli)
-  install(DIRECTORY examples/data DESTINATION share/carom FILES_MATCHING PATTERN "*.txt" PATTERN constraints EXCLUDE
-    PATTERN fclib EXCLUDE)
-  install(DIRECTORY apps/page DESTINATION share/carom FILES_MATCHING PATTERN "*.js" PATTERN "*.css" PATTERN "*.base64")
+  carom_install_resources(share)
 endif()
 
 if(CAROM_SINGLE_HEADER)
