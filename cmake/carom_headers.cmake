@@ -297,6 +297,7 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
+  include/carom/adapters/detail/mujoco_solver.hpp
   include/carom/adapters/detail/petsc_exchange.hpp
   include/carom/adapters/detail/petsc_hessian.hpp
   include/carom/adapters/detail/petsc_law_system.hpp

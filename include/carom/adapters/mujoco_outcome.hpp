@@ -6,12 +6,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The law of contacts in a MuJoCo step. Joint limits, equalities and friction loss always obey
-/// MuJoCo's law.
+/// The law of contacts in a MuJoCo step. Joint limits, equalities and friction loss obey MuJoCo's
+/// law, except under `rigid`.
 enum class MujocoLaw {
   coulomb,       ///< Coulomb's exact law with gaps ≥ 0 at the end of the step; no creep.
   soft_coulomb,  ///< Coulomb's exact law, normals with MuJoCo's softness; no creep.
   soft,          ///< MuJoCo's own law, to the tolerance: the same qacc.
+  /// As `coulomb`, and limits and equalities do not yield either; friction of joints and tendons
+  /// holds without creep up to its loss.
+  rigid,
 };
 
 /// Options of a MujocoStepper.
@@ -21,8 +24,9 @@ struct MujocoOptions {
   /// ContactSolver under Coulomb's law. The remaining motion of a sticking contact is about this
   /// times the velocity from one step of the forces. The default is therefore near rounding.
   double tolerance = 1e-12;
-  /// Share of a penetration that one step removes [-], in [0, 1], for MujocoLaw::coulomb. It
-  /// remains in the motion as velocity. At 0, overlapping bodies stay overlapping.
+  /// Share of a penetration that one step removes [-], in [0, 1], for MujocoLaw::coulomb and rigid;
+  /// for rigid also the share of the error of an equality. It remains in the motion as velocity. At
+  /// 0, overlapping bodies stay overlapping.
   double correction = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <mujoco/mujoco.h>
 #include <span>
 
 #include "carom/core/scalar.hpp"
@@ -16,13 +15,39 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-// Members of MuJoCo's structures whose names depend on the version. The structures are template
-// parameters, so that for each version only its members are used.
+// The headers mujoco_*.hpp of this folder do not include MuJoCo. Its structures mjModel and mjData
+// are template parameters, so that of each version only its own members are used, and so that a
+// structure with the same members may take their place where MuJoCo is known at run time only. The
+// functions mj_*() that are called are found by the type of their arguments.
+
+/// MuJoCo's numbers, mjtNum.
+using MujocoNumber = double;
+/// Values of mjtConstraint, the same in all versions.
+struct MujocoKind {
+  enum : int {
+    equality,
+    dof_friction,
+    tendon_friction,
+    joint_limit,
+    tendon_limit,
+    frictionless_contact,
+    pyramidal_contact,
+    elliptic_contact
+  };
+};
+/// Values of mjtConstraintState, the same in all versions.
+struct MujocoState {
+  enum : int { satisfied, quadratic, linear_negative, linear_positive, cone };
+};
+/// mjMAXVAL: MuJoCo takes numbers beyond it for a failure.
+inline constexpr double mujoco_largest = 1e10;
+/// mjMINVAL: the smallest pivot of M that MuJoCo divides by.
+inline constexpr double mujoco_smallest = 1e-15;
 
 /// All numbers of the inertia matrix of the last step.
 template <typename Model, typename Data>
-[[nodiscard]] std::span<const mjtNum> inertia_numbers(const Model& model,
-                                                      const Data& data) noexcept {
+[[nodiscard]] std::span<const MujocoNumber> inertia_numbers(const Model& model,
+                                                            const Data& data) noexcept {
   if constexpr (requires { data.qM; }) {
     return {data.qM, std::size_t(model.nM)};
   } else {
@@ -35,7 +60,7 @@ template <typename Model, typename Data>
 template <typename Model, typename Data, typename Visit>
 void for_each_inertia(const Model& model, const Data& data, int dof, const Visit& visit) noexcept {
   if constexpr (requires { data.qM; }) {
-    const mjtNum* entry = data.qM + model.dof_Madr[dof];
+    const MujocoNumber* entry = data.qM + model.dof_Madr[dof];
     for (int other = dof; other >= 0; other = model.dof_parentid[other]) visit(other, *entry++);
   } else {
     const int first = model.M_rowadr[dof];
@@ -45,9 +70,22 @@ void for_each_inertia(const Model& model, const Data& data, int dof, const Visit
   }
 }
 
+/// Calls visit(other, number) for the entries of a row of ∂f_smooth/∂v, where the version of MuJoCo
+/// has them in the model's pattern.
+template <typename Model, typename Data, typename Visit>
+void for_each_derivative(const Model& model, const Data& data, int dof,
+                         const Visit& visit) noexcept {
+  if constexpr (requires { model.D_rowadr; }) {
+    const int first = model.D_rowadr[dof];
+    for (int k = first; k < first + model.D_rownnz[dof]; ++k) {
+      visit(model.D_colind[k], data.qDeriv[k]);
+    }
+  }
+}
+
 /// MuJoCo's approximation of J M⁻¹ Jᵀ of a row [1/kg].
 template <typename Data>
-[[nodiscard]] mjtNum inverse_mass_of(const Data& data, int row) noexcept {
+[[nodiscard]] MujocoNumber inverse_mass_of(const Data& data, int row) noexcept {
   if constexpr (requires { data.efc_diagApprox; }) {
     return data.efc_diagApprox[row];
   } else {
@@ -67,10 +105,10 @@ void write_iterations(Data& data, int count) noexcept {
 
 /// Calls visit(column, entry) for the nonzero entries of a row of MuJoCo's J, which is stored dense
 /// or sparse.
-template <typename Visit>
-void visit_mujoco_row(const mjModel& model, const mjData& data, int row, const Visit& visit) {
+template <typename Model, typename Data, typename Visit>
+void visit_mujoco_row(const Model& model, const Data& data, int row, const Visit& visit) {
   if (mj_isSparse(&model) == 0) {
-    const mjtNum* const entries = data.efc_J + Index(row) * model.nv;
+    const MujocoNumber* const entries = data.efc_J + Index(row) * model.nv;
     for (int c = 0; c < model.nv; ++c) {
       if (entries[c] != 0) visit(c, entries[c]);
     }
@@ -86,10 +124,18 @@ void visit_mujoco_row(const mjModel& model, const mjData& data, int row, const V
 struct MujocoBlock {
   static constexpr int none = -1;
 
-  int type;             ///< mjtConstraint
+  int type;             ///< as in MujocoKind
   int id;               ///< of the contact, the equality, the joint ...
   int first_row, rows;  ///< in MuJoCo's arrays
   int bodies[2];        ///< groups of trees, ascending; `none` if there are fewer
+
+  [[nodiscard]] bool is_contact() const noexcept {
+    return type == MujocoKind::frictionless_contact || type == MujocoKind::pyramidal_contact ||
+           type == MujocoKind::elliptic_contact;
+  }
+  [[nodiscard]] bool is_friction_loss() const noexcept {
+    return type == MujocoKind::dof_friction || type == MujocoKind::tendon_friction;
+  }
 };
 
 /// The blocks of a step, and the kinematic trees that they join.
@@ -102,7 +148,8 @@ class MujocoBlocks {
 
   /// Reads which trees are joined.
   /// @note  Allocates only for a step larger than every step before.
-  void read(const mjModel& model, const mjData& data) {
+  template <typename Model, typename Data>
+  void read(const Model& model, const Data& data) {
     find_trees(model);
     find_blocks(data);
     for (const MujocoBlock& block : blocks_) merge_trees(model, data, block);
@@ -124,7 +171,8 @@ class MujocoBlocks {
   }
 
  private:
-  void find_trees(const mjModel& model) {
+  template <typename Model>
+  void find_trees(const Model& model) {
     tree_of_.resize(model.nv);
     int trees = 0;
     for (int i = 0; i < model.nv; ++i) {
@@ -136,12 +184,13 @@ class MujocoBlocks {
     for (Index t = 0; t < leader_.size(); ++t) leader_[t] = int(t);
   }
 
-  void find_blocks(const mjData& data) {
+  template <typename Data>
+  void find_blocks(const Data& data) {
     blocks_.clear();
     for (int row = 0; row < data.nefc;) {
       const int type = data.efc_type[row], id = data.efc_id[row];
-      const bool grows = type == mjCNSTR_EQUALITY || type == mjCNSTR_CONTACT_ELLIPTIC ||
-                         type == mjCNSTR_CONTACT_PYRAMIDAL;
+      const bool grows = type == MujocoKind::equality || type == MujocoKind::elliptic_contact ||
+                         type == MujocoKind::pyramidal_contact;
       int end = row + 1;
       while (grows && end < data.nefc && data.efc_type[end] == type && data.efc_id[end] == id) {
         ++end;
@@ -156,13 +205,14 @@ class MujocoBlocks {
     return tree;
   }
   /// Joins all trees of a block with more than two trees.
-  void merge_trees(const mjModel& model, const mjData& data, const MujocoBlock& block) {
+  template <typename Model, typename Data>
+  void merge_trees(const Model& model, const Data& data, const MujocoBlock& block) {
     std::array<int, 2> seen{none, none};
     bool many = false;
     const auto visit_all = [&](const auto& visit) {
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
         visit_mujoco_row(model, data, r,
-                         [&](int column, mjtNum) { visit(leader(tree_of_[column])); });
+                         [&](int column, MujocoNumber) { visit(leader(tree_of_[column])); });
       }
     };
     visit_all([&](int tree) {
@@ -178,7 +228,8 @@ class MujocoBlocks {
   }
 
   /// Numbers bodies in the order of their first degree of freedom.
-  void number_bodies(const mjModel& model) {
+  template <typename Model>
+  void number_bodies(const Model& model) {
     body_of_.resize(model.nv);
     number_.assign(leader_.size(), none);
     body_count_ = 0;
@@ -188,9 +239,10 @@ class MujocoBlocks {
       body_of_[i] = number;
     }
   }
-  void find_bodies(const mjModel& model, const mjData& data, MujocoBlock& block) const {
+  template <typename Model, typename Data>
+  void find_bodies(const Model& model, const Data& data, MujocoBlock& block) const {
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-      visit_mujoco_row(model, data, r, [&](int column, mjtNum) {
+      visit_mujoco_row(model, data, r, [&](int column, MujocoNumber) {
         const int body = body_of_[column];
         if (body == block.bodies[0] || body == block.bodies[1]) return;
         (block.bodies[0] == none ? block.bodies[0] : block.bodies[1]) = body;
@@ -201,7 +253,8 @@ class MujocoBlocks {
     }
   }
   /// Removes bodies that no block touches, and lists the degrees of freedom of the others.
-  void drop_idle_bodies(const mjModel& model) {
+  template <typename Model>
+  void drop_idle_bodies(const Model& model) {
     number_.assign(body_count_, none);
     for (const MujocoBlock& block : blocks_) {
       for (const int body : block.bodies) {

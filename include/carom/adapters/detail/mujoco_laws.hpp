@@ -37,19 +37,15 @@ struct MujocoRowLaw {
 /// MuJoCo's own law is the convex one with v̂ = J v + δt a_ref and R = efc_R. Rows of equalities
 /// are free, friction loss is a box, limits and facets of pyramids are half lines. An elliptic
 /// contact is a cone with equal μ_i² R_i, which is circular in scaled rows.
+template <typename Model, typename Data>
 class MujocoLawWriter {
  public:
   using Rows = RowNumbers<double>;
 
   /// @param from_now  whether the velocities of the problem, and also v̂, are relative to v before
   ///                  the step.
-  MujocoLawWriter(const mjModel& model, const mjData& data, bool from_now) noexcept
+  MujocoLawWriter(const Model& model, const Data& data, bool from_now) noexcept
       : model_(&model), data_(&data), step_(model.opt.timestep), from_now_(from_now) {}
-
-  [[nodiscard]] static bool is_contact(const MujocoBlock& block) noexcept {
-    return block.type == mjCNSTR_CONTACT_FRICTIONLESS || block.type == mjCNSTR_CONTACT_PYRAMIDAL ||
-           block.type == mjCNSTR_CONTACT_ELLIPTIC;
-  }
 
   /// MuJoCo's law of an elliptic contact.
   void write_elliptic(const MujocoBlock& block, MujocoRowLaw& result) const {
@@ -65,22 +61,28 @@ class MujocoLawWriter {
   /// MuJoCo's law of up to six rows of any other block, starting at `offset`. Rows of zeros are
   /// omitted.
   void write_rows(const MujocoBlock& block, int offset, MujocoRowLaw& result) const {
-    clear(result);
-    const double infinity = std::numeric_limits<double>::infinity();
-    const bool held = block.type == mjCNSTR_EQUALITY;
-    const bool rubs = block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON;
-    ImpulseSet<double>& set = result.law.set;
-    for (int k = offset; k < std::min(block.rows, offset + 6); ++k) {
-      const int row = block.first_row + k;
-      if (largest_entry(row) == 0) continue;
-      const double loss = step_ * data_->efc_frictionloss[row];
-      result.combination(set.rows, k) = 1;
-      result.law.regularization(set.rows) = data_->efc_R[row];
-      set.lower(set.rows) = held ? -infinity : rubs ? -loss : 0;
-      set.upper(set.rows) = rubs ? loss : infinity;
-      ++set.rows;
-    }
+    write_sets(
+        block, offset, [&](int row) { return data_->efc_R[row]; }, result);
     result.law.bias_velocity = bias_of(block, result);
+  }
+
+  /// The same rows without softness: an equality and a limit hold at the end of the step, and
+  /// friction keeps a joint at rest up to its loss.
+  /// @param correction  share of an equality's error, or of the overlap with a limit, that one step
+  ///                    removes.
+  void write_rigid_rows(const MujocoBlock& block, int offset, double correction,
+                        MujocoRowLaw& result) const {
+    const auto weight = [&](int row) { return rigid_weight * inverse_mass_of(*data_, row); };
+    write_sets(block, offset, weight, result);
+    result.law.bias_velocity = Rows::Zero();
+    if (block.is_friction_loss()) return;
+    for (int r = 0; r < result.rows(); ++r) {
+      Index k = 0;
+      result.combination.row(r).maxCoeff(&k);
+      const double error = data_->efc_pos[block.first_row + k];
+      const bool parted = block.type != MujocoKind::equality && error > 0;
+      result.law.bias_velocity(r) = -(parted ? 1 : correction) * error / step_;
+    }
   }
 
   /// Coulomb's cone of a contact, for any form of MuJoCo's rows.
@@ -91,7 +93,7 @@ class MujocoLawWriter {
                      MujocoRowLaw& result) const {
     clear(result);
     write_cone(block, result);
-    const mjContact& contact = data_->contact[block.id];
+    const auto& contact = data_->contact[block.id];
     const int n = result.normal();
     const double mu = block.rows == 1 ? 1 : contact.friction[0];
     const double weight = rigid_weight * inverse_mass_of(*data_, block.first_row);
@@ -110,6 +112,26 @@ class MujocoLawWriter {
   /// rounding [-].
   static constexpr double rounding_share = 1e-13;
 
+  /// Writes C, R and the sets of up to six rows of a block that is not a contact's cone.
+  template <typename Weight>
+  void write_sets(const MujocoBlock& block, int offset, const Weight& weight,
+                  MujocoRowLaw& result) const {
+    clear(result);
+    const double infinity = std::numeric_limits<double>::infinity();
+    const bool held = block.type == MujocoKind::equality, rubs = block.is_friction_loss();
+    ImpulseSet<double>& set = result.law.set;
+    for (int k = offset; k < std::min(block.rows, offset + 6); ++k) {
+      const int row = block.first_row + k;
+      if (largest_entry(row) == 0) continue;
+      const double loss = step_ * data_->efc_frictionloss[row];
+      result.combination(set.rows, k) = 1;
+      result.law.regularization(set.rows) = weight(row);
+      set.lower(set.rows) = held ? -infinity : rubs ? -loss : 0;
+      set.upper(set.rows) = rubs ? loss : infinity;
+      ++set.rows;
+    }
+  }
+
   static void clear(MujocoRowLaw& result) noexcept {
     result.law = {};
     result.law.set.rows = 0;
@@ -117,13 +139,13 @@ class MujocoLawWriter {
     result.solvable = true;
   }
   [[nodiscard]] static bool is_pyramid(const MujocoBlock& block) noexcept {
-    return block.type == mjCNSTR_CONTACT_PYRAMIDAL;
+    return block.type == MujocoKind::pyramidal_contact;
   }
 
   [[nodiscard]] double largest_entry(int row) const noexcept {
     double largest = 0;
     visit_mujoco_row(*model_, *data_, row,
-                     [&](int, mjtNum x) { largest = std::max(largest, std::abs(x)); });
+                     [&](int, MujocoNumber x) { largest = std::max(largest, std::abs(x)); });
     return largest;
   }
   /// Largest entry of half the sum, or of half the difference, of the rows of two facets. Both rows
@@ -208,16 +230,17 @@ class MujocoLawWriter {
   }
   /// Rₙ of MuJoCo's elliptic cone, also if the rows are facets. Their common R is 2 μ² Rₙ, with the
   /// μ of the regularized cone and the Rₙ of a facet, which is 1 + μ₁² times that of the normal.
+  template <typename Contact>
   [[nodiscard]] double soft_normal(const MujocoBlock& block,
-                                   const mjContact& contact) const noexcept {
+                                   const Contact& contact) const noexcept {
     const double given = data_->efc_R[block.first_row];
     if (!is_pyramid(block)) return given;
     const double mu = contact.friction[0];
     return given / (2 * contact.mu * contact.mu * (1 + mu * mu));
   }
 
-  const mjModel* model_;
-  const mjData* data_;
+  const Model* model_;
+  const Data* data_;
   double step_;
   bool from_now_;
 };

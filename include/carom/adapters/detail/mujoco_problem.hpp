@@ -16,15 +16,19 @@ namespace detail {
 struct MujocoTerms {
   bool coulomb;       ///< otherwise MuJoCo's own law
   bool soft_normal;   ///< for Coulomb's law: normals with MuJoCo's R and a_ref
+  bool rigid_rows;    ///< for Coulomb's law: limits, equalities and friction loss do not yield
   double correction;  ///< for Coulomb's law with rigid normals [-]
+  /// For Coulomb's law: whether A contains the derivative of the smooth forces by velocity, as
+  /// MuJoCo's integrator implicitfast has it; otherwise the damping of the joints, as Euler's.
+  bool implicit = false;
 };
 
 /// A ContactProblem for the instant in mjData, and the conversion of its answer.
 ///
 /// Under MuJoCo's law velocities are relative to v before the step, so that they are δt a without
 /// cancellation: A = M, v* = δt a_smooth, v̂ = δt a_ref. Under Coulomb's law they are those at the
-/// end of MuJoCo's Euler step: A = M + δt D with the damping D of the joints, A (v* − v) = δt
-/// f_smooth.
+/// end of MuJoCo's step: A (v* − v) = δt f_smooth, where A = M + δt D with the damping D of the
+/// joints for Euler's integrator, and A = M − δt ∂f_smooth/∂v for the implicit one.
 class MujocoProblem {
  public:
   /// Writes the problem.
@@ -32,12 +36,13 @@ class MujocoProblem {
   ///        positive definite.
   /// @return  false if a law cannot be stated: friction bounded by a normal that moves nothing.
   /// @note  Allocates only for a step larger than every step before.
-  bool write(const mjModel& model, const mjData& data, const MujocoTerms& terms) {
+  template <typename Model, typename Data>
+  bool write(const Model& model, const Data& data, const MujocoTerms& terms) {
     blocks_.read(model, data);
     problem_.reset(model.opt.timestep);
     for (Index b = 0; b < blocks_.body_count(); ++b) add_body(model, data, terms, b);
     laws_.clear();
-    const MujocoLawWriter writer(model, data, !terms.coulomb);
+    const MujocoLawWriter<Model, Data> writer(model, data, !terms.coulomb);
     for (Index b = 0; b < blocks_.blocks().size(); ++b) {
       if (!add_block(model, data, terms, writer, b)) return false;
     }
@@ -53,19 +58,22 @@ class MujocoProblem {
   }
 
   /// The velocities of the problem from numbers per degree of freedom, times a factor.
-  void gather(const mjModel& model, const mjtNum* given, double factor,
+  template <typename Model>
+  void gather(const Model& model, const MujocoNumber* given, double factor,
               VectorX<double>& velocity) const noexcept {
     for_each_dof(model, [&](int dof, Index at) { velocity(at) = factor * given[dof]; });
   }
   /// Numbers per degree of freedom from the velocities of the problem, times a factor, for the
   /// degrees of freedom in the problem.
-  void scatter(const mjModel& model, const VectorX<double>& velocity, double factor,
-               mjtNum* result) const noexcept {
+  template <typename Model>
+  void scatter(const Model& model, const VectorX<double>& velocity, double factor,
+               MujocoNumber* result) const noexcept {
     for_each_dof(model, [&](int dof, Index at) { result[dof] = factor * velocity(at); });
   }
   /// MuJoCo's forces by rows, f = Cᵀ γ/δt; zero for rows without a law.
-  void write_forces(const mjData& data, const VectorX<double>& impulse,
-                    mjtNum* force) const noexcept {
+  template <typename Data>
+  void write_forces(const Data& data, const VectorX<double>& impulse,
+                    MujocoNumber* force) const noexcept {
     std::fill_n(force, data.nefc, 0.0);
     for (const MujocoRowLaw& law : laws_) {
       const MujocoBlock& block = blocks_.blocks()[law.block];
@@ -80,8 +88,8 @@ class MujocoProblem {
   }
 
  private:
-  template <typename Visit>
-  void for_each_dof(const mjModel& model, const Visit& visit) const noexcept {
+  template <typename Model, typename Visit>
+  void for_each_dof(const Model& model, const Visit& visit) const noexcept {
     for (int dof = 0; dof < model.nv; ++dof) {
       const int body = blocks_.body_of(dof);
       if (body == MujocoBlocks::none) continue;
@@ -89,7 +97,8 @@ class MujocoProblem {
     }
   }
 
-  void add_body(const mjModel& model, const mjData& data, const MujocoTerms& terms, Index body) {
+  template <typename Model, typename Data>
+  void add_body(const Model& model, const Data& data, const MujocoTerms& terms, Index body) {
     const int size = blocks_.size_of(body);
     mass_.grow(size, size);
     free_.grow(size);
@@ -97,17 +106,18 @@ class MujocoProblem {
     bool damped = false;
     for (int place = 0; place < size; ++place) {
       const int dof = blocks_.dof(body, place);
-      for_each_inertia(model, data, dof, [&](int other, mjtNum number) {
+      for_each_inertia(model, data, dof, [&](int other, MujocoNumber number) {
         const int column = blocks_.place_of(other);
         mass_(place, column) = mass_(column, place) = number;
       });
       damped = damped || model.dof_damping[dof] > 0;
     }
     const double step = model.opt.timestep;
-    const bool implicit = terms.coulomb && damped;
+    const bool implicit = terms.coulomb && (terms.implicit || damped);
+    if (terms.coulomb && terms.implicit) subtract_derivative(model, data, body);
     for (int place = 0; place < size; ++place) {
       const int dof = blocks_.dof(body, place);
-      if (implicit) mass_(place, place) += step * model.dof_damping[dof];
+      if (implicit && !terms.implicit) mass_(place, place) += step * model.dof_damping[dof];
       free_(place) = step * (implicit ? data.qfrc_smooth[dof] : data.qacc_smooth[dof]);
     }
     if (implicit) {
@@ -125,13 +135,32 @@ class MujocoProblem {
     problem_.add_body(mass_, free_);
   }
 
-  bool add_block(const mjModel& model, const mjData& data, const MujocoTerms& terms,
-                 const MujocoLawWriter& writer, Index number) {
+  /// M − δt ∂f_smooth/∂v, whose halves MuJoCo makes equal for implicitfast.
+  template <typename Model, typename Data>
+  void subtract_derivative(const Model& model, const Data& data, Index body) {
+    for (int place = 0; place < blocks_.size_of(body); ++place) {
+      for_each_derivative(model, data, blocks_.dof(body, place), [&](int other, double number) {
+        if (blocks_.body_of(other) != body) return;
+        const int column = blocks_.place_of(other);
+        const double half = model.opt.timestep * number / 2;
+        mass_(place, column) -= half;
+        mass_(column, place) -= half;
+      });
+    }
+  }
+
+  template <typename Model, typename Data>
+  bool add_block(const Model& model, const Data& data, const MujocoTerms& terms,
+                 const MujocoLawWriter<Model, Data>& writer, Index number) {
     const MujocoBlock& block = blocks_.blocks()[number];
-    const bool contact = MujocoLawWriter::is_contact(block);
-    if (!(terms.coulomb && contact) && block.type != mjCNSTR_CONTACT_ELLIPTIC) {
+    const bool contact = block.is_contact();
+    if (!(terms.coulomb && contact) && block.type != MujocoKind::elliptic_contact) {
       for (int offset = 0; offset < block.rows; offset += 6) {
-        writer.write_rows(block, offset, law_);
+        if (terms.rigid_rows && !contact) {
+          writer.write_rigid_rows(block, offset, terms.correction, law_);
+        } else {
+          writer.write_rows(block, offset, law_);
+        }
         pose(model, data, number);
       }
       return true;
@@ -146,7 +175,8 @@ class MujocoProblem {
   }
 
   /// Adds law_ with its Jacobian.
-  void pose(const mjModel& model, const mjData& data, Index number) {
+  template <typename Model, typename Data>
+  void pose(const Model& model, const Data& data, Index number) {
     if (law_.rows() == 0) return;
     const MujocoBlock& block = blocks_.blocks()[number];
     write_jacobian(model, data, block);
@@ -159,7 +189,8 @@ class MujocoProblem {
   }
 
   /// C J_b, a matrix per body.
-  void write_jacobian(const mjModel& model, const mjData& data, const MujocoBlock& block) {
+  template <typename Model, typename Data>
+  void write_jacobian(const Model& model, const Data& data, const MujocoBlock& block) {
     for (int side = 0; side < 2; ++side) {
       if (block.bodies[side] == MujocoBlocks::none) continue;
       sides_[side].grow(law_.rows(), blocks_.size_of(block.bodies[side]));
@@ -168,7 +199,7 @@ class MujocoProblem {
     for (int k = 0; k < block.rows; ++k) {
       const auto shares = law_.combination.col(k);
       if (shares.isZero(0)) continue;
-      visit_mujoco_row(model, data, block.first_row + k, [&](int dof, mjtNum entry) {
+      visit_mujoco_row(model, data, block.first_row + k, [&](int dof, MujocoNumber entry) {
         const int side = blocks_.body_of(dof) == block.bodies[0] ? 0 : 1;
         for (int r = 0; r < law_.rows(); ++r) {
           sides_[side](r, blocks_.place_of(dof)) += shares(r) * entry;
@@ -191,7 +222,8 @@ class MujocoMemory {
  public:
   /// Stores the impulses of a step.
   /// @note  Allocates only for a step larger than every step before.
-  void keep(const mjData& data, const MujocoProblem& posed, const VectorX<double>& impulse) {
+  template <typename Data>
+  void keep(const Data& data, const MujocoProblem& posed, const VectorX<double>& impulse) {
     const Sequence<MujocoRowLaw>& laws = posed.laws();
     kept_.resize(laws.size());
     for (Index i = 0; i < laws.size(); ++i) {
@@ -204,7 +236,8 @@ class MujocoMemory {
   /// Writes the known impulses of a step, and zero for the others.
   /// @param impulse  of the problem's size.
   /// @return  whether any impulse is known.
-  [[nodiscard]] bool recall(const mjData& data, const MujocoProblem& posed,
+  template <typename Data>
+  [[nodiscard]] bool recall(const Data& data, const MujocoProblem& posed,
                             VectorX<double>& impulse) const noexcept {
     impulse.setZero();
     bool known = false;
@@ -235,11 +268,12 @@ class MujocoMemory {
     RowNumbers<double> impulse;
   };
 
-  [[nodiscard]] static Key key_of(const mjData& data, const MujocoProblem& posed,
+  template <typename Data>
+  [[nodiscard]] static Key key_of(const Data& data, const MujocoProblem& posed,
                                   const MujocoRowLaw& law) noexcept {
     const MujocoBlock& block = posed.blocks()[law.block];
     Key key{block.type, block.id, 0, int(law.law.set.shape), law.rows()};
-    if (MujocoLawWriter::is_contact(block)) {
+    if (block.is_contact()) {
       key.first = data.contact[block.id].geom1;
       key.second = data.contact[block.id].geom2;
     }
