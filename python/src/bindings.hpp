@@ -61,6 +61,8 @@ void bind_batch_interface(nb::module_& module);
 void bind_impact(nb::module_& module);
 void bind_impact_step(nb::module_& module);
 void bind_impulse_problem(nb::module_& module);
+/// For carom.mujoco.
+void bind_mujoco(nb::module_& module);
 void bind_files(nb::module_& module);
 /// In a build where the reader of JSON is installed.
 void bind_simulate(nb::module_& module);

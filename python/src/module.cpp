@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
   python::bind_impact(module);
   python::bind_impact_step(module);
   python::bind_impulse_problem(module);
+  python::bind_mujoco(module);
   python::bind_files(module);
 #ifdef CAROM_PYTHON_SIMULATES
   python::bind_simulate(module);

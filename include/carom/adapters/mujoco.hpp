@@ -116,7 +116,8 @@ class MujocoStepper {
 
 inline MujocoOutcome MujocoStepper::solve(const mjModel* model, mjData* data) {
   const bool warm = (model->opt.disableflags & mjDSBL_WARMSTART) == 0;
-  const MujocoOutcome outcome = solver_.solve(*model, *data, warm);
+  const MujocoOutcome outcome =
+      solver_.solve(*model, *data, warm, detail::MujocoIntegration::damped_joints);
   if (!outcome.answered()) return outcome;
   solver_.write_forces(*model, *data);
   write_acceleration(*model, *data);

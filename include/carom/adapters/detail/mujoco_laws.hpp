@@ -99,9 +99,9 @@ class MujocoLawWriter {
     const double weight = rigid_weight * inverse_mass_of(*data_, block.first_row);
     result.law.regularization.setConstant(mu * mu * weight);
     result.law.regularization(n) = soft ? soft_normal(block, contact) : weight;
-    const double wanted = bias_of(block, result)(n);
     const double share = contact.dist > 0 ? 1 : correction;
-    result.law.bias_velocity(n) = soft ? wanted : -share * contact.dist / step_;
+    result.law.bias_velocity(n) = -share * contact.dist / step_;
+    if (soft) result.law.bias_velocity(n) = bias_of(block, result)(n);
     result.law.rigid = !soft && result.law.set.shape == ImpulseShape::friction;
   }
 

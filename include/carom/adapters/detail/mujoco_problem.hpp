@@ -12,15 +12,20 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
+/// How MuJoCo's integrator takes the forces that depend on the velocity.
+enum class MujocoIntegration {
+  explicit_forces,  ///< As they are before the step.
+  damped_joints,    ///< Damping of the joints at the end of the step: Euler's integrator.
+  implicit,         ///< Their derivative as well: implicitfast.
+};
+
 /// The law in which a step of MuJoCo is solved.
 struct MujocoTerms {
   bool coulomb;       ///< otherwise MuJoCo's own law
   bool soft_normal;   ///< for Coulomb's law: normals with MuJoCo's R and a_ref
   bool rigid_rows;    ///< for Coulomb's law: limits, equalities and friction loss do not yield
   double correction;  ///< for Coulomb's law with rigid normals [-]
-  /// For Coulomb's law: whether A contains the derivative of the smooth forces by velocity, as
-  /// MuJoCo's integrator implicitfast has it; otherwise the damping of the joints, as Euler's.
-  bool implicit = false;
+  MujocoIntegration integration;  ///< for Coulomb's law: what A contains
 };
 
 /// A ContactProblem for the instant in mjData, and the conversion of its answer.
@@ -113,11 +118,13 @@ class MujocoProblem {
       damped = damped || model.dof_damping[dof] > 0;
     }
     const double step = model.opt.timestep;
-    const bool implicit = terms.coulomb && (terms.implicit || damped);
-    if (terms.coulomb && terms.implicit) subtract_derivative(model, data, body);
+    const bool joints = terms.integration == MujocoIntegration::damped_joints && damped;
+    const bool forces = terms.integration == MujocoIntegration::implicit;
+    const bool implicit = terms.coulomb && (joints || forces);
+    if (implicit && forces) subtract_derivative(model, data, body);
     for (int place = 0; place < size; ++place) {
       const int dof = blocks_.dof(body, place);
-      if (implicit && !terms.implicit) mass_(place, place) += step * model.dof_damping[dof];
+      if (implicit && joints) mass_(place, place) += step * model.dof_damping[dof];
       free_(place) = step * (implicit ? data.qfrc_smooth[dof] : data.qacc_smooth[dof]);
     }
     if (implicit) {

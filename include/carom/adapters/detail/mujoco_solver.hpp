@@ -31,6 +31,8 @@ class MujocoSolver {
         sap_({.law = FrictionLaw::convex, .tolerance = options.tolerance}),
         coulomb_({.law = FrictionLaw::coulomb, .tolerance = options.tolerance}) {}
   [[nodiscard]] const MujocoOptions& options() const noexcept { return options_; }
+  /// Whether efc_R, efc_aref and efc_vel are read.
+  [[nodiscard]] bool reads_softness() const noexcept { return options_.law != MujocoLaw::rigid; }
 
   /// The fault for which the constructor would throw; empty if there is none.
   [[nodiscard]] static Fault check(const MujocoOptions& options) {
@@ -41,12 +43,17 @@ class MujocoSolver {
     return fault("correction", "a number in [0, 1]", options.correction);
   }
 
+  /// Limits of the next solves, of time and of iterations.
+  void set_limits(const SolveLimits& limits) noexcept {
+    sap_.set_limits(limits);
+    coulomb_.set_limits(limits);
+  }
+
   /// Solves.
-  /// @param warm      whether qacc_warmstart may be the guess under MuJoCo's law.
-  /// @param implicit  as in MujocoTerms.
+  /// @param warm  whether qacc_warmstart may be the guess under MuJoCo's law.
   /// @return  if it is answered(), the answer is ready for write_forces().
   template <typename Model, typename Data>
-  MujocoOutcome solve(const Model& model, Data& data, bool warm, bool implicit = false);
+  MujocoOutcome solve(const Model& model, Data& data, bool warm, MujocoIntegration integration);
 
   /// Writes efc_force, efc_state and qfrc_constraint of the last answer.
   template <typename Model, typename Data>
@@ -61,6 +68,8 @@ class MujocoSolver {
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return posed_.problem(); }
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
+  /// MuJoCo's rows of the last solve.
+  [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return posed_.blocks(); }
 
   /// Measures the error of the last solve from its problem only.
   /// @note  Cold: allocates.
@@ -78,7 +87,7 @@ class MujocoSolver {
   }
   [[nodiscard]] bool coulomb() const noexcept { return options_.law != MujocoLaw::soft; }
   template <typename Model, typename Data>
-  [[nodiscard]] static MujocoVerdict inspect(const Model& model, const Data& data) noexcept;
+  [[nodiscard]] MujocoVerdict inspect(const Model& model, const Data& data) const noexcept;
   template <typename Model, typename Data>
   void solve_problem(const Model& model, const Data& data, bool warm, SolveReport<double>& report);
   template <typename Data>
@@ -95,19 +104,19 @@ class MujocoSolver {
 // --- implementation ---
 
 template <typename Model, typename Data>
-MujocoVerdict MujocoSolver::inspect(const Model& model, const Data& data) noexcept {
+MujocoVerdict MujocoSolver::inspect(const Model& model, const Data& data) const noexcept {
   const int rows = data.nefc;
   const bool sparse = mj_isSparse(&model) != 0;
   const Index entries = !sparse    ? Index(rows) * model.nv
                         : rows > 0 ? data.efc_J_rowadr[rows - 1] + data.efc_J_rownnz[rows - 1]
                                    : 0;
   const std::span<const MujocoNumber> inertia = inertia_numbers(model, data);
-  const bool sound = is_mujoco_sound(data.qvel, model.nv) &&
-                     is_mujoco_sound(data.qacc_smooth, model.nv) &&
-                     is_mujoco_sound(data.efc_J, entries) &&
-                     is_mujoco_sound(inertia.data(), Index(inertia.size())) &&
-                     std::all_of(data.efc_aref, data.efc_aref + rows,
-                                 [](MujocoNumber x) { return std::isfinite(x); });
+  const bool sound =
+      is_mujoco_sound(data.qvel, model.nv) && is_mujoco_sound(data.qacc_smooth, model.nv) &&
+      is_mujoco_sound(data.efc_J, entries) &&
+      is_mujoco_sound(inertia.data(), Index(inertia.size())) &&
+      (!reads_softness() || std::all_of(data.efc_aref, data.efc_aref + rows,
+                                        [](MujocoNumber x) { return std::isfinite(x); }));
   if (!sound) return MujocoVerdict::not_finite;
   const bool definite = std::all_of(data.qLDiagInv, data.qLDiagInv + model.nv, [](MujocoNumber x) {
     return x > 0 && x < 1 / mujoco_smallest;
@@ -116,7 +125,8 @@ MujocoVerdict MujocoSolver::inspect(const Model& model, const Data& data) noexce
 }
 
 template <typename Model, typename Data>
-MujocoOutcome MujocoSolver::solve(const Model& model, Data& data, bool warm, bool implicit) {
+MujocoOutcome MujocoSolver::solve(const Model& model, Data& data, bool warm,
+                                  MujocoIntegration integration) {
   MujocoOutcome outcome;
   outcome.verdict = inspect(model, data);
   if (!outcome.answered()) return outcome;
@@ -124,7 +134,7 @@ MujocoOutcome MujocoSolver::solve(const Model& model, Data& data, bool warm, boo
                           .soft_normal = options_.law == MujocoLaw::soft_coulomb,
                           .rigid_rows = options_.law == MujocoLaw::rigid,
                           .correction = options_.correction,
-                          .implicit = implicit};
+                          .integration = integration};
   if (!posed_.write(model, data, terms)) return {MujocoVerdict::unsupported_contact, {}};
   solve_problem(model, data, warm, outcome.report);
   if (!outcome.report.converged()) outcome.verdict = MujocoVerdict::best_effort;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <string>
+#include <vector>
+
+#include "carom/adapters/detail/mujoco_solver.hpp"
+
+/// @file
+/// mjModel and mjData of Python's package mujoco, as carom's MujocoSolver reads them: structures of
+/// pointers with the members that it uses. The arrays are those of the package, whatever its
+/// version, so that carom is built without MuJoCo.
+namespace carom::python {
+
+namespace nb = nanobind;
+
+/// What of mjModel is read. The names are MuJoCo's.
+struct MujocoModelView {
+  struct {
+    double timestep;
+  } opt{};
+  int nv = 0, nC = 0;
+  bool sparse = false;  ///< Whether efc_J is.
+  const int *dof_bodyid = nullptr, *body_rootid = nullptr;
+  const int *M_rowadr = nullptr, *M_rownnz = nullptr, *M_colind = nullptr;
+  const int *D_rowadr = nullptr, *D_rownnz = nullptr, *D_colind = nullptr;
+  const double* dof_damping = nullptr;
+};
+
+[[nodiscard]] inline int mj_isSparse(const MujocoModelView* model) noexcept {
+  return model->sparse ? 1 : 0;
+}
+
+/// What of mjContact is read.
+struct MujocoContactView {
+  const double* friction;
+  double dist, mu;
+  int dim, geom1, geom2;
+};
+
+/// mjData's contacts: arrays in which those of one contact are `stride` bytes behind those of the
+/// contact before.
+struct MujocoContactsView {
+  std::ptrdiff_t stride = 0;
+  const std::byte *friction = nullptr, *dist = nullptr, *mu = nullptr, *dim = nullptr,
+                  *geom1 = nullptr, *geom2 = nullptr;
+
+  [[nodiscard]] MujocoContactView operator[](int i) const noexcept {
+    return {at<double>(friction, i), *at<double>(dist, i), *at<double>(mu, i),
+            *at<int>(dim, i),        *at<int>(geom1, i),   *at<int>(geom2, i)};
+  }
+
+ private:
+  template <typename T>
+  [[nodiscard]] const T* at(const std::byte* first, int i) const noexcept {
+    return static_cast<const T*>(static_cast<const void*>(first + i * stride));
+  }
+};
+
+/// What of mjData is read and written.
+struct MujocoDataView {
+  int nefc = 0;
+  const double *qvel = nullptr, *qacc_smooth = nullptr, *qacc_warmstart = nullptr,
+               *qfrc_smooth = nullptr, *M = nullptr, *qLDiagInv = nullptr, *qDeriv = nullptr;
+  double *qacc = nullptr, *qfrc_constraint = nullptr;
+  int* solver_niter = nullptr;
+  const int *efc_type = nullptr, *efc_id = nullptr, *efc_J_rowadr = nullptr,
+            *efc_J_rownnz = nullptr, *efc_J_colind = nullptr;
+  const double *efc_J = nullptr, *efc_pos = nullptr, *efc_frictionloss = nullptr,
+               *efc_diagA = nullptr, *efc_R = nullptr, *efc_aref = nullptr, *efc_vel = nullptr;
+  double* efc_force = nullptr;
+  int* efc_state = nullptr;
+  MujocoContactsView contact;
+};
+
+/// The views of a model and its data, and what keeps their memory. Needs the lock of the
+/// interpreter.
+class MujocoViews {
+ public:
+  /// Reads what may differ from step to step, and all of it where model or data are others than
+  /// those of the last call.
+  /// @param soft  whether MuJoCo's softness is read.
+  /// @throws std::invalid_argument  for arguments that are not a model and data of mujoco.
+  void read(nb::handle model, nb::handle data, bool soft);
+
+  [[nodiscard]] const MujocoModelView& model() const noexcept { return model_view_; }
+  [[nodiscard]] MujocoDataView& data() noexcept { return data_view_; }
+
+ private:
+  void bind(nb::handle model, nb::handle data);
+  void read_rows(bool soft);
+  void read_contacts();
+  /// The memory of an array of that many numbers, which `kept` then keeps.
+  template <typename Number>
+  Number* numbers(nb::handle owner, const char* name, Index count, std::vector<nb::object>& kept);
+
+  nb::object model_, data_, options_;
+  std::vector<nb::object> bound_, rows_;  ///< Arrays of the model and data, and of the step.
+  MujocoModelView model_view_;
+  MujocoDataView data_view_;
+};
+
+}  // namespace carom::python
