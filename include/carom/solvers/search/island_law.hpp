@@ -51,6 +51,9 @@ struct IslandLawTuning {
   /// systems on compliant piles.
   static constexpr int guess_sweeps = 100, sweeps_together = 25;
   static constexpr double sweep_gain = 0.5;
+  /// Count of blocks up to which a linear system is cheaper than sweeps, which therefore do not
+  /// begin without a deadline.
+  static constexpr int few_blocks = 16;
   /// Count of sweeps over an early answer, and how many of them run even after the deadline.
   /// Without them bodies of the falling bin penetrate three times as deep.
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
@@ -189,7 +192,7 @@ class IslandLaw {
   /// deadline the sweeps end when they gain little.
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
-      const bool timed = run.limits.now != nullptr;
+      const bool timed = run.limits.has_deadline();
       const int together = timed ? Tuning::guess_sweeps : Tuning::sweeps_together;
       for (int taken = 0; taken < Tuning::guess_sweeps; taken += together) {
         const Scalar before = run.error;
@@ -306,7 +309,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   run.copy(best_.data(), iterate_.impulse());
   measure(run);
   bool solved = run.is_solved();
-  const bool timed = limits.now != nullptr, may_change = limits.iteration_limit > 0 || timed;
+  const bool timed = limits.has_deadline(), may_change = limits.iteration_limit > 0 || timed;
   if (!solved && may_change) {  // all later steps need impulses inside of the cones
     clip(run, best_.data());
     run.best = infinity;
@@ -315,7 +318,8 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     solved = run.is_solved();
     run.copy(iterate_.impulse(), guess_.data());
   }
-  if (!solved && warm && (timed || run.may_go_on()) && !is_small(run.best)) {
+  const bool sweeps_first = timed || own.block_end - own.first_block > Tuning::few_blocks;
+  if (!solved && warm && sweeps_first && (timed || run.may_go_on()) && !is_small(run.best)) {
     solved = sweep(run);
     if (timed) pace.reserve(Tuning::final_sweeps * pace.longest());
   }
