@@ -254,9 +254,10 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
     }
     return solve_on_bodies(problem, velocity, 0);
   }
-  SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
+  const int first = problem.block_count() <= Tuning::few_blocks ? 1 : 0;
+  SolveReport<Scalar> report = follow(problem, true, velocity, 0, first);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
-    report = follow(problem, true, velocity, 0, Tuning::guess_systems);
+    report = follow(problem, true, velocity, report.iterations, Tuning::guess_systems);
   }
   if (!may_go_on(report)) return report;
   velocity = problem.free_velocity();

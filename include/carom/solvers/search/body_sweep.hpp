@@ -27,17 +27,26 @@ class BodySweep {
  public:
   /// @param impulse   γ of the island in parts, in its sets; in and out.
   /// @param whitened  memory for a vector of the rows; at the end it is Ĵᵀγ of the island.
+  /// @param diagonal  memory for numbers in parts; at the end the diagonal of W + R of the island.
   /// @param go_on     is called before each sweep and returns whether to do it.
   template <typename GoOn>
   static void sweep(const BodyRows<Scalar>& rows, Index island, FrictionLaw law, Scalar* impulse,
-                    Scalar* whitened, GoOn&& go_on) {
+                    Scalar* whitened, Scalar* diagonal, GoOn&& go_on) {
+    if (!go_on()) return;
     rows.write_momentum(island, impulse, whitened);
     const ContactIsland& own = rows.graph().islands()[island];
-    for (bool forwards = true; go_on(); forwards = !forwards) {
-      for (Index k = 0; k < own.edge_end - own.first_edge; ++k) {
-        pass(rows, forwards ? own.first_edge + k : own.edge_end - 1 - k, law, impulse, whitened);
-      }
+    const State state{rows, impulse, whitened, diagonal};
+    for (Index k = own.first_edge; k < own.edge_end; ++k) {
+      visit(state, k, [](const auto& one) { one.write_diagonal(); });
     }
+    bool forwards = true;
+    do {
+      for (Index k = 0; k < own.edge_end - own.first_edge; ++k) {
+        visit(state, forwards ? own.first_edge + k : own.edge_end - 1 - k,
+              [&](const auto& one) { step(one, law); });
+      }
+      forwards = !forwards;
+    } while (go_on());
   }
 
  private:
@@ -76,8 +85,16 @@ class BodySweep {
     }
   };
 
-  static void pass(const BodyRows<Scalar>& rows, Index number, FrictionLaw law, Scalar* impulse,
-                   Scalar* whitened) {
+  /// The problem and the vectors of a sweep.
+  struct State {
+    const BodyRows<Scalar>& rows;
+    Scalar *impulse, *whitened, *diagonal;
+  };
+
+  /// Calls use(One) for the blocks of an edge.
+  template <typename Use>
+  static void visit(const State& state, Index number, const Use& use) {
+    const BodyRows<Scalar>& rows = state.rows;
     const auto& edge = rows.edges()[number];
     const PackedEdge& packed = edge.packed;
     const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
@@ -89,17 +106,10 @@ class BodySweep {
         for (int a = 0; a < Parts; ++a) {
           parts[a] = {{jacobian + a * width, jacobian + a * width + 3 * lanes[0]},
                       {lanes[0], lanes[1]},
-                      {whitened + packed.low_start, whitened + packed.high_start}};
+                      {state.whitened + packed.low_start, state.whitened + packed.high_start}};
         }
-        const One<Parts> one{block, parts, rows.load() + 3 * block.first_part,
-                             impulse + 3 * block.first_part};
-        if (!block.is_cone()) {
-          follow_rows(one);
-        } else if (law == FrictionLaw::coulomb) {
-          slide(one);
-        } else {
-          project(one);
-        }
+        const Index row = 3 * block.first_part;
+        use(One<Parts>{block, parts, rows.load() + row, state.impulse + row, state.diagonal + row});
       });
       jacobian += rows.blocks().parts(i) * width;
     }
@@ -111,15 +121,16 @@ class BodySweep {
     const BlockRows<Scalar, Parts>& block;
     const PartRows (&parts)[Parts];
     const Scalar* load;
-    Scalar* impulse;
+    Scalar *impulse, *diagonal;  ///< γ, and the diagonal of W + R
 
     /// u of a row.
     [[nodiscard]] Scalar velocity(int k) const noexcept {
       return parts[k / 3].velocity(k % 3) + load[k] + block.regularization(k) * impulse[k];
     }
-    /// The diagonal of W + R.
-    [[nodiscard]] Scalar diagonal(int k) const noexcept {
-      return parts[k / 3].squared(k % 3) + block.regularization(k);
+    void write_diagonal() const noexcept {
+      for (int k = 0; k < block.size(); ++k) {
+        diagonal[k] = parts[k / 3].squared(k % 3) + block.regularization(k);
+      }
     }
     void change(int k, const Scalar& next) const noexcept {
       parts[k / 3].push(k % 3, next - impulse[k]);
@@ -127,11 +138,23 @@ class BodySweep {
     }
     /// Moves the impulse to the point where u vanishes, or to a bound.
     void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
-      const Scalar stiff = diagonal(k);
+      const Scalar stiff = diagonal[k];
       if (!(stiff > Scalar(0))) return;
       change(k, (std::min)((std::max)(Scalar(impulse[k] - velocity(k) / stiff), lower), upper));
     }
   };
+
+  /// A step of a block's own law.
+  template <int Parts>
+  static void step(const One<Parts>& one, FrictionLaw law) noexcept {
+    if (!one.block.is_cone()) {
+      follow_rows(one);
+    } else if (law == FrictionLaw::coulomb) {
+      slide(one);
+    } else {
+      project(one);
+    }
+  }
 
   /// Solves rows between bounds, one after the other.
   template <int Parts>
@@ -153,7 +176,7 @@ class BodySweep {
     for (int d = 0; d < one.block.disc_count; ++d) {
       const auto& disc = one.block.friction_disc(d);
       Scalar trace(0), squared(0), y[5];
-      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[k]);
+      for (int k = 0; k < disc.size; ++k) trace += one.diagonal[disc.places[k]];
       if (!(trace > Scalar(0))) continue;
       for (int k = 0; k < disc.size; ++k) {
         const int row = disc.places[k];

@@ -51,9 +51,10 @@ struct IslandLawTuning {
   /// systems on compliant piles.
   static constexpr int guess_sweeps = 100, sweeps_together = 25;
   static constexpr double sweep_gain = 0.5;
-  /// Count of blocks up to which a linear system is cheaper than sweeps, which therefore do not
-  /// begin without a deadline.
-  static constexpr int few_blocks = 16;
+  /// The same for islands of at most `few_blocks` blocks, where `few_together` sweeps cost less
+  /// than a linear system and mostly solve the law.
+  static constexpr int few_together = 8, few_blocks = 16;
+  static constexpr double few_gain = 0.8;
   /// Count of sweeps over an early answer, and how many of them run even after the deadline.
   /// Without them bodies of the falling bin penetrate three times as deep.
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
@@ -193,14 +194,19 @@ class IslandLaw {
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
       const bool timed = run.limits.has_deadline();
-      const int together = timed ? Tuning::guess_sweeps : Tuning::sweeps_together;
+      const BlockIsland& own = run.system.islands()[run.island];
+      const bool few = own.block_end - own.first_block <= Tuning::few_blocks;
+      const int together = timed ? Tuning::guess_sweeps
+                           : few ? Tuning::few_together
+                                 : Tuning::sweeps_together;
+      const Scalar gain(few ? Tuning::few_gain : Tuning::sweep_gain);
       for (int taken = 0; taken < Tuning::guess_sweeps; taken += together) {
         const Scalar before = run.error;
         int left = together;
         run.system.sweep(run.island, yardstick_.law, iterate_.impulse(),
                          [&] { return left-- > 0 && !run.limits.is_over(); });
         measure(run);
-        if (run.is_solved() || !(run.error <= Scalar(Tuning::sweep_gain) * before)) break;
+        if (run.is_solved() || !(run.error <= gain * before)) break;
       }
       run.copy(iterate_.impulse(), guess_.data());
       run.copy(best_.data(), iterate_.impulse());
@@ -318,8 +324,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     solved = run.is_solved();
     run.copy(iterate_.impulse(), guess_.data());
   }
-  const bool sweeps_first = timed || own.block_end - own.first_block > Tuning::few_blocks;
-  if (!solved && warm && sweeps_first && (timed || run.may_go_on()) && !is_small(run.best)) {
+  if (!solved && warm && (timed || run.may_go_on()) && !is_small(run.best)) {
     solved = sweep(run);
     if (timed) pace.reserve(Tuning::final_sweeps * pace.longest());
   }

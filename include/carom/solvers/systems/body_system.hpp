@@ -327,7 +327,7 @@ class BodySystem {
   /// Sweeps over an island's blocks, as BodySweep does, while go_on().
   template <typename GoOn>
   void sweep(Index island, FrictionLaw law, Scalar* impulse, GoOn&& go_on) noexcept {
-    BodySweep<Scalar>::sweep(rows_, island, law, impulse, vector_.data(), go_on);
+    BodySweep<Scalar>::sweep(rows_, island, law, impulse, vector_.data(), rest_.data(), go_on);
   }
   /// Factors an island with the current gains. Returns false if a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
