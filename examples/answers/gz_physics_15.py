@@ -34,6 +34,15 @@ def limit(angle: float) -> float:
     return NORMAL / np.hypot(np.cos(angle) / FIRST, np.sin(angle) / SECOND)
 
 
+def least_pull(angle: float, yaw: float) -> float:
+    """The pull from which on carom's block moves [N], by bisection."""
+    along, low, high = np.array([np.cos(yaw + angle), np.sin(yaw + angle)]), 0.0, 2 * NORMAL
+    for _ in range(40):
+        pull = (low + high) / 2
+        low, high = (low, pull) if np.linalg.norm(step(pull * along, yaw)) > 1e-9 else (pull, high)
+    return high
+
+
 def slide(pull: np.ndarray, yaw: float) -> np.ndarray:
     """Velocity (2,) after a step from rest by bisection: m u_i = h (F_i - N mu_i^2 u_i/s), s = |(mu_1 u_1, mu_2 u_2)|."""
     frame, squares = axes(yaw)[:2, :2], np.array([FIRST, SECOND]) ** 2
@@ -65,7 +74,7 @@ def main(angles: tuple[float, ...] = (0.0, 30.0, 60.0, 90.0), yaw: float = 25.0,
     for degrees in angles:
         angle = np.radians(degrees)
         pull = limit(angle) * np.array([np.cos(turned + angle), np.sin(turned + angle)])
-        rows += [Row(f"{degrees:g} deg to the axis, 1 % below the limit: speed [m/s]", 0.0, np.linalg.norm(step(0.99 * pull, turned))),
+        rows += [Row(f"{degrees:g} deg to the axis: least pull that moves it [N]", limit(angle), least_pull(angle, turned)),
                  Row(f"{degrees:g} deg to the axis, twice the limit: speed [m/s]", np.linalg.norm(slide(2 * pull, turned)),
                      np.linalg.norm(step(2 * pull, turned)))]
         right, found = slide(2 * pull, turned), step(2 * pull, turned)

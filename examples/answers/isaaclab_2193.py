@@ -43,7 +43,7 @@ def cubes_in_mujoco(upper: float, lower: float) -> dict[str, float]:
     return {NAME: run(of, 2.0, weigh)[-1]}
 
 
-def pour(count: int, seed: int, steps: int = 160) -> tuple[np.ndarray, np.ndarray]:
+def pour(count: int, seed: int, steps: int = 120) -> tuple[np.ndarray, np.ndarray]:
     """Force on the ground in every step (steps, 3) [N], and the same from the momentum of all balls."""
     source, world = np.random.default_rng(seed), World(STEP)
     for i in range(count):

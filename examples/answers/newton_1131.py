@@ -14,12 +14,12 @@ from rows import Row, show
 FALL, STEP = 0.3, 0.001
 
 
-def bounce(restitution: float, shape: str, step: float = STEP, yaw: float = 0.0) -> tuple[float, float, np.ndarray]:
+def bounce(restitution: float, shape: str, step: float = STEP, yaw: float = 0.0, seconds: float = 0.6) -> tuple[float, float, np.ndarray]:
     """(speed after/before the first impact, the rise after it [m], heights over time [m])."""
     world = World(step)
     body = world.add_box(1.0, (0.2, 0.2, 0.2), (0, 0, 0.1 + FALL), yaw=yaw) if shape == "box" else world.add_ball(1.0, 0.1, (0, 0, 0.1 + FALL))
     heights, speeds = [], []
-    for _ in range(round(1.0 / step)):
+    for _ in range(round(seconds / step)):
         touches = [world.on_ground(body)] if shape == "box" else world.among_balls()
         world.step(touches, friction=0.5, restitution=restitution)
         heights.append(world.position[body, 2] - 0.1)

@@ -16,7 +16,7 @@ LOWER, UPPER, FALL, STEP = (0.2, 0.2, 0.1), (0.1, 0.1, 0.1), 0.09, 1 / 50 / 32
 DENSITY = 500.0
 
 
-def drop(yaw: float, scale: float = 1.0, aside: float = 0.0, seconds: float = 0.5) -> np.ndarray:
+def drop(yaw: float, scale: float = 1.0, aside: float = 0.0, seconds: float = 0.3) -> np.ndarray:
     """Height of the upper box over the lower one over time [m]; aside [m]: off the middle; scale: of all lengths;
     times are those of the same fall."""
     world = World(STEP * np.sqrt(scale))
@@ -37,7 +37,7 @@ def drop_in_mujoco(yaw: float) -> dict[str, np.ndarray]:
     lower, upper = (box(DENSITY * np.prod(size), size, (0, 0, z), turned)
                     for size, z, turned in ((LOWER, 0.05, 0.0), (UPPER, 0.15 + FALL, yaw)))
     of = model(GROUND + lower + upper, STEP)
-    return {NAME: run(of, 0.5, lambda data: data.qpos[9] - 0.15)}
+    return {NAME: run(of, 0.3, lambda data: data.qpos[9] - 0.15)}
 
 
 def rebound(heights: np.ndarray) -> float:
