@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Free boxes and balls that are stepped in time, for the answers: who touches whom is all that is not carom's."""
+
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,14 +20,31 @@ def turn(vector: np.ndarray) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
 
 
+def touches(body: int, other: int, point: np.ndarray, top: np.ndarray, normal: np.ndarray) -> dict:
+    """Contacts of points (k, 3) of a body with a plane through `top` of another body, or of the world, -1."""
+    count = len(point)
+    return {
+        "body": np.full(count, body),
+        "other": np.full(count, other),
+        "point": point,
+        "normal": np.tile(normal, (count, 1)),
+        "gap": (point - top) @ normal,
+    }
+
+
 class World:
     """Rigid bodies with velocities (v, w) along the axes of the world, stepped by one Solver.
 
     time_step [s]. gravity (3,) [m/s^2]. tolerance, law: those of carom.Solver.
     """
 
-    def __init__(self, time_step: float, gravity: Iterable[float] = (0, 0, -9.81), tolerance: float = 1e-10,
-                 law: str = "coulomb") -> None:
+    def __init__(
+        self,
+        time_step: float,
+        gravity: Iterable[float] = (0, 0, -9.81),
+        tolerance: float = 1e-10,
+        law: str = "coulomb",
+    ) -> None:
         self.time_step, self.gravity = time_step, np.array(gravity, float)
         self.problem, self.solver = carom.ContactProblem(time_step), carom.Solver(law=law, tolerance=tolerance)
         self.mass, self.half, self.inertia = [], [], []
@@ -41,14 +59,21 @@ class World:
         self.velocity = np.vstack([self.velocity, velocity])
         return len(self.mass) - 1
 
-    def add_box(self, mass: float, size: Iterable[float], position: Iterable[float],
-                velocity: Iterable[float] = (0, 0, 0, 0, 0, 0), yaw: float = 0.0) -> int:
+    def add_box(
+        self,
+        mass: float,
+        size: Iterable[float],
+        position: Iterable[float],
+        velocity: Iterable[float] = (0, 0, 0, 0, 0, 0),
+        yaw: float = 0.0,
+    ) -> int:
         """Adds a box of mass [kg] and edges size (3,) [m], turned by yaw [rad]. Returns its number."""
         squares = np.square(size)
         return self._add(mass, np.array(size) / 2, mass / 12 * (squares.sum() - squares), position, velocity, yaw)
 
-    def add_ball(self, mass: float, radius: float, position: Iterable[float],
-                 velocity: Iterable[float] = (0, 0, 0, 0, 0, 0)) -> int:
+    def add_ball(
+        self, mass: float, radius: float, position: Iterable[float], velocity: Iterable[float] = (0, 0, 0, 0, 0, 0)
+    ) -> int:
         """Adds a solid ball of mass [kg] and radius [m]. Returns its number."""
         return self._add(mass, np.full(3, radius), np.full(3, 0.4 * mass * radius**2), position, velocity, 0.0)
 
@@ -59,41 +84,41 @@ class World:
     def on_ground(self, box: int, margin: float = 0.02) -> dict:
         """Contacts of a box's corners with the ground z = 0, those nearer than a margin [m], for step()."""
         corners = self.corners(box)
-        return self._corners_over(box, -1, corners[corners[:, 2] < margin], np.zeros(3), np.array([0, 0, 1.0]))
+        return touches(box, -1, corners[corners[:, 2] < margin], np.zeros(3), np.array([0, 0, 1.0]))
 
     def on_box(self, upper: int, lower: int) -> dict:
         """Contacts of a box with the top of a larger one below it: the corners of its own lower side."""
         up = self.rotation[lower][:, 2]
         top = self.position[lower] + self.half[lower][2] * up
         corners = self.corners(upper)
-        return self._corners_over(upper, lower, corners[np.argsort((corners - top) @ up, kind="stable")[:4]], top, up)
+        return touches(upper, lower, corners[np.argsort((corners - top) @ up, kind="stable")[:4]], top, up)
 
-    def _corners_over(self, body, other, corners, top, normal) -> dict:
-        return self.touch(body, corners, np.tile(normal, (len(corners), 1)), (corners - top) @ normal, other)
-
-    def touch(self, body: int, point: np.ndarray, normal: np.ndarray, gap: np.ndarray, other: int = -1) -> dict:
-        """Contacts of a body at points (k, 3) [m] with normals (k, 3) towards it; other: -1 for the world."""
-        return {"body": np.full(len(point), body), "other": np.full(len(point), other), "point": point, "normal": normal, "gap": gap}
-
-    def among_balls(self, margin: float = 0.02) -> list[dict]:
-        """Contacts of a world of balls with each other and with the ground, those nearer than a margin [m]."""
-        radius, up = np.array([half[0] for half in self.half]), np.array([0, 0, 1.0])
-        contacts = []
-        for ball in range(len(self.mass)):
-            if self.position[ball, 2] - radius[ball] < margin:
-                point = self.position[ball] - radius[ball] * up
-                contacts.append(self.touch(ball, point[None], up[None], point[None, 2]))
-            away = self.position[ball] - self.position[:ball]
-            distance = np.linalg.norm(away, axis=1)
-            for other in np.flatnonzero(distance - radius[:ball] - radius[ball] < margin):
-                normal = away[other] / distance[other]
-                point = self.position[ball] - radius[ball] * normal
-                contacts.append(self.touch(ball, point[None], normal[None], distance[other, None] - radius[ball] - radius[other], other))
-        return contacts
+    def among_balls(self, margin: float = 0.02) -> dict:
+        """Contacts of balls with the ground, which come first, and with each other, if nearer than a margin [m]."""
+        radius = np.array([half[0] for half in self.half])
+        low = np.flatnonzero(self.position[:, 2] - radius < margin)
+        upper, lower = np.tril_indices(len(radius), -1)
+        away = self.position[upper] - self.position[lower]
+        distance = np.linalg.norm(away, axis=1)
+        gap = distance - radius[upper] - radius[lower]
+        near = gap < margin
+        body, other = np.concatenate([low, upper[near]]), np.concatenate([np.full(len(low), -1), lower[near]])
+        normal = np.concatenate([np.tile([0, 0, 1.0], (len(low), 1)), away[near] / distance[near, None]])
+        point = self.position[body] - radius[body, None] * normal
+        return {
+            "body": body,
+            "other": other,
+            "point": point,
+            "normal": normal,
+            "gap": np.concatenate([point[: len(low), 2], gap[near]]),
+        }
 
     def pose(self, contacts: Iterable[dict], push: np.ndarray | None = None, **options) -> carom.ContactProblem:
-        """States the step: contacts as touch() gives them; push (bodies, 6): forces and moments [N, N m] besides weight;
-        options: those of add_contacts() for all, or with the same names in a contact's dict for its own."""
+        """States the step without solving it.
+
+        contacts: arguments of add_contacts(), as on_ground() and the like give them. push: (bodies, 6) forces and
+        moments [N, N m] besides the weight. options: more arguments of add_contacts(), of contacts without their own.
+        """
         free = self.velocity.copy()
         free[:, :3] += self.time_step * self.gravity
         if push is not None:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How does where a ball is after a bounce change with the height from which it starts?
 
-https://github.com/google/brax/issues/317: an elastic ball without gravity starts between 2.9 and 3 m with a constant speed downwards,
-bounces once and is looked at after 1 s. Simulated, its last height jumps with the first one, and the gradients are not physical. The
-speed is this project's: 5 m/s; so are the steps of 1/100 s.
+https://github.com/google/brax/issues/317: an elastic ball without gravity starts between 2.9 and 3 m with a constant
+speed downwards, bounces once and is looked at after 1 s. Simulated, its last height jumps with the first one, and the
+gradients are not physical. The speed is this project's: 5 m/s; so are the steps of 1/100 s.
 
-The ball is at z(T) = v T - z0, so dz(T)/dz0 = -1: who starts higher arrives later. Steps with restitution in them (`solve`) know no
-time of impact: they are off by up to the way of a step, jump as the reporter says, and their chain of gradients gives +1. The derivative
-through the time of impact (`ImpactStepDerivative`) has neither fault.
+The ball is at z(T) = v T - z0, so dz(T)/dz0 = -1: who starts higher arrives later. Steps with restitution in them
+(`solve`) know no time of impact: they are off by up to the way of a step, jump as the reporter says, and their chain
+of gradients gives +1. The derivative through the time of impact (`ImpactStepDerivative`) has neither fault.
 """
+
 import carom
 import numpy as np
 from rows import Row, show
@@ -42,14 +43,18 @@ def by_steps(start: float, restitution: float, steps: int = 100) -> float:
     return float(height)
 
 
-def main(starts: tuple[float, ...] = (2.9, 2.923, 2.977, 3.0), restitutions: tuple[float, ...] = (1.0, 0.7)) -> list[Row]:
+def main(
+    starts: tuple[float, ...] = (2.9, 2.923, 2.977, 3.0), restitutions: tuple[float, ...] = (1.0, 0.7)
+) -> list[Row]:
     rows = []
     for e in restitutions:
         for start in starts:
             where, slope = through_impacts(start, e)
             right = e * (SPEED * SECONDS - start)
-            rows += [Row(f"e = {e:g}, from {start:g} m: z after 1 s [m]", right, where, {"solve": by_steps(start, e)}),
-                     Row(f"e = {e:g}, from {start:g} m: dz/dz0", -e, slope)]
+            rows += [
+                Row(f"e = {e:g}, from {start:g} m: z after 1 s [m]", right, where, {"solve": by_steps(start, e)}),
+                Row(f"e = {e:g}, from {start:g} m: dz/dz0", -e, slope),
+            ]
     return show("A ball without weight bounces once", rows)
 
 

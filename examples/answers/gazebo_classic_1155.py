@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How does a user see that the solver of a step did not converge, and where?
 
-https://github.com/gazebosim/gazebo-classic/issues/1155 asks to show convergence, so that users learn whether a model or the solver is
-at fault. The thread has no scene. Here six cubes of 1 kg carry one of ten tonnes on top: a step in which an answer after few systems is far off.
+https://github.com/gazebosim/gazebo-classic/issues/1155 asks to show convergence, so that users learn whether a model
+or the solver is at fault. The thread has no scene. Here six cubes of 1 kg carry one of ten tonnes on top: a step in
+which an answer after few systems is far off.
 
-Every answer of carom has a status, a residual and the worst contact, and certify() judges impulses from anywhere. The right column
-computes the largest violation of contact, |min(w gamma_n, u_n)| with the contact's inverse mass w, from masses, points and impulses
-alone; beside it stand the residual and the worst contact as carom shows them.
+Every answer of carom has a status, a residual and the worst contact, and certify() judges impulses from anywhere. The
+right column computes the largest violation of contact, |min(w gamma_n, u_n)| with the contact's inverse mass w, from
+masses, points and impulses alone; beside it stand the residual and the worst contact as carom shows them.
 """
+
 import carom
 import numpy as np
 from boxes import World
@@ -56,23 +58,25 @@ def shown(of: carom.Solution | carom.Certificate) -> dict[str, float]:
 def main(cubes: int = 6, top: float = 1e4, limits: tuple[int, ...] = (1, 4, 8, 100)) -> list[Row]:
     world, touches = tower(cubes, top)
     problem, rows = world.pose(touches, friction=FRICTION), []
+
+    def judge(what: str, impulse: np.ndarray, answer: carom.Solution | None = None) -> None:
+        judged = carom.certify(problem, impulse=impulse)
+        right = violation(world, touches, impulse)
+        rows.append(Row(f"{what}: violation [m/s]", right, judged.signorini, shown(answer or judged)))
+
     for limit in limits:
         answer = carom.solve(problem, iteration_limit=limit)
-        judged = carom.certify(problem, impulse=answer.impulse)
-        rows.append(Row(f"at most {limit:3} systems, {answer.status}: violation [m/s]", violation(world, touches, answer.impulse),
-                        judged.signorini, shown(answer)))
+        judge(f"at most {limit:3} systems, {answer.status}", answer.impulse, answer)
     spoilt = answer.impulse.copy()
     spoilt[5] = 0
-    judged = carom.certify(problem, impulse=spoilt)
-    rows.append(Row("impulses from elsewhere, contact 5 missing: violation [m/s]", violation(world, touches, spoilt), judged.signorini,
-                    shown(judged)))
+    judge("impulses from elsewhere, contact 5 missing", spoilt)
     squeezed = carom.ContactProblem(STEP)  # two walls that drive into a block: no motion obeys contact
     block = squeezed.add_body(np.eye(3), [0, 0, 0])
     for side in (1, -1):
         squeezed.add_contact(block, side * np.eye(3), FRICTION, surface_velocity=[0, 0, 1])
     answer = carom.solve(squeezed)
-    rows.append(Row("a block between walls that close: is it said to be infeasible", 1, float(answer.status == "infeasible"),
-                    shown(answer)))
+    said = float(answer.status == "infeasible")
+    rows.append(Row("a block between walls that close: is it said to be infeasible", 1, said, shown(answer)))
     return show(f"{cubes} cubes of 1 kg under one of {top:g} kg", rows)
 
 

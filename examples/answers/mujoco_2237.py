@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """With which push does a capsule send a sphere to a target, found by gradients through the collision?
 
-https://github.com/google-deepmind/mujoco/issues/2237 (MuJoCo 3.2.5, MJX): a capsule gets a push along x in the first step, hits a
-sphere, and the sphere should come to rest at the origin; the gradient of the cost by the push is NaN. The model's numbers were not to
-be had; here a capsule of 1 kg, 0.5 m away, hits a sphere of 0.4 kg that should be at the origin after 1 s, without friction.
+https://github.com/google-deepmind/mujoco/issues/2237 (MuJoCo 3.2.5, MJX): a capsule gets a push along x in the first
+step, hits a sphere, and the sphere should come to rest at the origin; the gradient of the cost by the push is NaN.
+The model's numbers were not to be had; here a capsule of 1 kg, 0.5 m away, hits a sphere of 0.4 kg that should be at
+the origin after 1 s, without friction.
 
-With restitution e of the energy the sphere leaves with c times the capsule's speed J/m1, c = m1 (1 + e)/(m1 + m2), so that it is at
-x0 + c (T J/m1 - d): its derivative by the push J is c T/m1, since a faster capsule also arrives earlier.
+With restitution e of the energy the sphere leaves with c times the capsule's speed J/m1, c = m1 (1 + e)/(m1 + m2), so
+that it is at x0 + c (T J/m1 - d): its derivative by the push J is c T/m1, since a faster capsule also arrives
+earlier.
 """
+
 import carom
 import numpy as np
 from rows import Row, show
@@ -46,9 +49,19 @@ def main(restitutions: tuple[float, ...] = (0.0, 0.6, 1.0), guess: float = 0.8) 
         gain = CAPSULE * (1 + e) / (CAPSULE + SPHERE)
         where, slope = sphere_after(guess, e)
         push, rollouts = find_push(e, guess)
-        rows += [Row(f"e = {e:g}: sphere after {guess:g} N s [m]", START + gain * (SECONDS * guess / CAPSULE - DISTANCE), where),
-                 Row(f"e = {e:g}: its gradient [m/(N s)]", gain * SECONDS / CAPSULE, slope),
-                 Row(f"e = {e:g}: push to the origin, {rollouts} rollouts [N s]", CAPSULE * (DISTANCE - START / gain) / SECONDS, push)]
+        rows += [
+            Row(
+                f"e = {e:g}: sphere after {guess:g} N s [m]",
+                START + gain * (SECONDS * guess / CAPSULE - DISTANCE),
+                where,
+            ),
+            Row(f"e = {e:g}: its gradient [m/(N s)]", gain * SECONDS / CAPSULE, slope),
+            Row(
+                f"e = {e:g}: push to the origin, {rollouts} rollouts [N s]",
+                CAPSULE * (DISTANCE - START / gain) / SECONDS,
+                push,
+            ),
+        ]
     return show("A capsule sends a sphere to the origin", rows)
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is there friction without slip for many worlds at once, as MuJoCo's noslip pass gives it for one?
 
-https://github.com/google-deepmind/mujoco_warp/issues/87 asks for the noslip solver in MuJoCo Warp; the thread has no numbers. Here
-100 worlds, all of this project's choosing, each have a cube of 1 kg on a ramp of its own slope, heading and friction; half of the
-ramps are too steep. The right speed after a second is max(0, sin - mu cos) g t.
+https://github.com/google-deepmind/mujoco_warp/issues/87 asks for the noslip solver in MuJoCo Warp; the thread has no
+numbers. Here 100 worlds, all of this project's choosing, each have a cube of 1 kg on a ramp of its own slope, heading
+and friction; half of the ramps are too steep. The right speed after a second is max(0, sin - mu cos) g t.
 
-carom solves all worlds of a step in one call, under Coulomb's law, which knows neither a regularisation nor a second pass.
+carom solves all worlds of a step in one call, under Coulomb's law, which knows neither a regularisation nor a second
+pass.
 """
+
 import carom
 import numpy as np
 from boxes import World
@@ -42,7 +44,9 @@ def speeds(slope: np.ndarray, heading: np.ndarray, friction: np.ndarray, threads
 
 def speed_in_mujoco(slope: float, heading: float, friction: float, iterations: int) -> float:
     """Its mean speed over the last half [m/s]."""
-    ramp = model(GROUND + box(1.0, SIZE, (0, 0, 0.1)), STEP, f'cone="elliptic" noslip_iterations="{iterations}"', friction)
+    ramp = model(
+        GROUND + box(1.0, SIZE, (0, 0, 0.1)), STEP, f'cone="elliptic" noslip_iterations="{iterations}"', friction
+    )
     ramp.opt.gravity[:] = weight(slope, heading)
     way = run(ramp, SECONDS, lambda data: data.qpos[:2] @ [np.cos(heading), np.sin(heading)])
     return (way[-1] - way[len(way) // 2]) / (STEP * (len(way) - 1 - len(way) // 2))
@@ -56,11 +60,15 @@ def main(count: int = 100, seed: int = 1) -> list[Row]:
     others = {}
     if mujoco:
         for iterations in (0, 3, 10):
-            held = [abs(speed_in_mujoco(*of, iterations)) for of in zip(slope[holds][:5], heading[holds], friction[holds])]
+            held = [
+                abs(speed_in_mujoco(*of, iterations)) for of in zip(slope[holds][:5], heading[holds], friction[holds])
+            ]
             others[f"{NAME}, noslip {iterations}"] = 1e6 * max(held)
-    rows = [Row("where friction holds: fastest world [um/s]", 0.0, 1e6 * np.abs(ours[holds]).max(), others),
-            Row("where it does not: largest error of the speed [m/s]", 0.0, np.abs(ours - right)[~holds].max()),
-            Row("speed of the steepest of these [m/s]", right.max(), ours[right.argmax()])]
+    rows = [
+        Row("where friction holds: fastest world [um/s]", 0.0, 1e6 * np.abs(ours[holds]).max(), others),
+        Row("where it does not: largest error of the speed [m/s]", 0.0, np.abs(ours - right)[~holds].max()),
+        Row("speed of the steepest of these [m/s]", right.max(), ours[right.argmax()]),
+    ]
     return show(f"{count} worlds in one call (MuJoCo: the first five that hold)", rows)
 
 

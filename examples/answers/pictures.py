@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pictures of docs/answers.md: `pictures.py [name ...]`, all unless told otherwise.
 
-Each picture holds the numbers of its lines in its description, so that a test can compare them with those of today. MuJoCo's lines
-need its package.
+Each picture holds the numbers of its lines in its description, so that a test can compare them with those of today.
+MuJoCo's lines need its package.
 """
+
 import io
 import json
 import pathlib
@@ -27,7 +28,7 @@ import newton_1137
 import newton_3943
 import numpy as np
 import pinocchio_1556
-from in_mujoco import NAME, mujoco, run
+from in_mujoco import NAME, mujoco
 
 import carom
 
@@ -38,8 +39,18 @@ from matplotlib.figure import Figure  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs" / "figures" / "answers"
 OURS, RIGHT, THEIRS, OTHER = "#c0392b", "#888888", "#1f5fa8", "#7fb2e5"
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "carom", "font.size": 9, "font.family": "sans-serif", "axes.spines.top": False,
-         "axes.spines.right": False, "legend.frameon": False, "legend.fontsize": 8, "lines.linewidth": 1.5, "figure.facecolor": "white"}
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "carom",
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.5,
+    "figure.facecolor": "white",
+}
 
 
 def thin(numbers: np.ndarray, count: int = 60) -> np.ndarray:
@@ -49,21 +60,13 @@ def thin(numbers: np.ndarray, count: int = 60) -> np.ndarray:
 
 def grip(axes: Axes) -> None:
     """mujoco 3328: the height of a held capsule."""
-    import carom.mujoco
-
-    def close(data):
-        data.ctrl[:] = 1
-
-    def fall(options, step=None):
-        of = mujoco_3328.grip(12.0, mujoco_3328.SETTINGS[options])
-        if step:
-            carom.mujoco.give_margin(of, 1e-3)
-        return thin(1e3 * (run(of, 0.6, lambda data: data.qpos[4], prepare=close, step=step) - 0.1), 30)
-
     times = np.linspace(0, 0.6, 30)
-    for options, colour in (("pyramidal, impratio 1", OTHER), ("elliptic, impratio 1", THEIRS), ("elliptic, impratio 10", "#0b2d55")):
-        axes.plot(times, fall(options), color=colour, label=f"{NAME}, {options}")
-    axes.plot(times, fall("elliptic, impratio 1", carom.mujoco.Stepper().step), color=OURS, label="carom")
+    lines = [("pyramidal, impratio 1", OTHER), ("elliptic, impratio 1", THEIRS), ("elliptic, impratio 10", "#0b2d55")]
+    for options, colour in lines:
+        height = mujoco_3328.heights(12.0, options, 0.6, by_carom=False)
+        axes.plot(times, thin(1e3 * (height - 0.1), 30), color=colour, label=f"{NAME}, {options}")
+    height = mujoco_3328.heights(12.0, "elliptic, impratio 1", 0.6, by_carom=True)
+    axes.plot(times, thin(1e3 * (height - 0.1), 30), color=OURS, label="carom")
     axes.set(xlabel="time [s]", ylabel="height of the capsule [mm]")
 
 
@@ -81,8 +84,13 @@ def pinch(axes: Axes) -> None:
     """newton 3943: how far a pinched patch sinks, by friction."""
     down = np.array([0, 0, -1.0])
     held = np.geomspace(0.05, 64, 9)
-    axes.loglog(held, 5 * newton_3943.WEIGHT * newton_3943.FADE / (2 * held * newton_3943.LOAD), "--", color=THEIRS,
-                label="friction that fades out below 1 cm/s")
+    axes.loglog(
+        held,
+        5 * newton_3943.WEIGHT * newton_3943.FADE / (2 * held * newton_3943.LOAD),
+        "--",
+        color=THEIRS,
+        label="friction that fades out below 1 cm/s",
+    )
     low = np.array([0.01, 0.02, 0.03, 0.04, 0.045, 0.048, 0.049])
     right = 12.5 * (9.81 - 2 * low * newton_3943.LOAD / newton_3943.MASS)
     axes.loglog(low, right, color=RIGHT, label="right: nothing from 0.049 on")
@@ -98,9 +106,15 @@ def sliding_box(axes: Axes) -> None:
     """jolt 983: the yaw of a box that slides without spin, by heading."""
     headings = np.arange(0, 91, 5)
     for cone, colour in (("elliptic", THEIRS), ("pyramidal", OTHER)):
-        yaws = [np.degrees(jolt_983.yaw_in_mujoco(np.radians(a), 0.0, f'cone="{cone}"')) for a in headings]
+        yaws = [np.degrees(jolt_983.yaw_in_mujoco(np.radians(a), 0.0, cone)) for a in headings]
         axes.plot(headings, yaws, color=colour, label=f"{NAME}, {cone}")
-    axes.plot(headings[::2], [np.degrees(jolt_983.slide(np.radians(a), 0.0)[0]) for a in headings[::2]], "o-", color=OURS, label="carom")
+    axes.plot(
+        headings[::2],
+        [np.degrees(jolt_983.slide(np.radians(a), 0.0)[0]) for a in headings[::2]],
+        "o-",
+        color=OURS,
+        label="carom",
+    )
     axes.set(xlabel="heading [°]", ylabel="yaw gained [°]")
 
 
@@ -163,22 +177,34 @@ def hopper(axes: Axes) -> None:
         xs = x + np.cumsum([0, 0.3 * np.sin(thigh), 0.3 * np.sin(shank)]) + shift[k]
         zs = z - np.cumsum([0, 0.3 * np.cos(thigh), 0.3 * np.cos(shank)])
         axes.plot(xs, zs, "-", color="#bbbbbb", linewidth=2, solid_capstyle="round")
-    axes.plot(thin(exact[:, 0] + shift), thin(exact[:, 1]), color=RIGHT, linewidth=3, alpha=0.6, label="hip, every mode tried")
+    axes.plot(
+        thin(exact[:, 0] + shift),
+        thin(exact[:, 1]),
+        color=RIGHT,
+        linewidth=3,
+        alpha=0.6,
+        label="hip, every mode tried",
+    )
     axes.plot(thin(path[:, 0] + shift, 40), thin(path[:, 1], 40), "o", color=OURS, markersize=2.5, label="hip, carom")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(xlabel="x [m], with 1.6 m for each second", ylabel="z [m]", aspect="equal", ylim=(-0.05, 1.15))
 
 
 def push(axes: Axes) -> None:
-    """mujoco 2237: where the sphere comes to be, by the push on the capsule, with carom's gradients as short lines."""
+    """mujoco 2237: where the sphere comes to be, by the push on the capsule, with carom's gradients as lines."""
     for e, colour in ((0.0, "#e8a79f"), (0.6, "#d4695d"), (1.0, OURS)):
         gain = mujoco_2237.CAPSULE * (1 + e) / (mujoco_2237.CAPSULE + mujoco_2237.SPHERE)
         pushes = np.array([0.2, 0.5, 2.5])
         axes.plot(pushes, np.maximum(0, gain * (pushes - 0.5)) - 1, color=RIGHT, linewidth=0.8)
         for at in (0.3, 0.8, 1.4, 2.0):
             where, slope = mujoco_2237.sphere_after(at, e)
-            axes.plot([at - 0.12, at + 0.12], [where - 0.12 * slope, where + 0.12 * slope], color=colour, linewidth=3,
-                      label=f"carom, e = {e:g}" if at == 0.8 else None)
+            axes.plot(
+                [at - 0.12, at + 0.12],
+                [where - 0.12 * slope, where + 0.12 * slope],
+                color=colour,
+                linewidth=3,
+                label=f"carom, e = {e:g}" if at == 0.8 else None,
+            )
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(xlabel="push [N s]", ylabel="sphere after 1 s [m]; target 0")
 
@@ -187,8 +213,22 @@ def bounce_gradient(axes: Axes) -> None:
     """brax 317: the last height by the first, through the time of impact and by steps."""
     starts = np.linspace(2.9012, 2.9988, 40)  # none that just reaches the ground at the end of a step
     axes.plot(starts, 5 - starts, color=RIGHT, linewidth=3, alpha=0.6, label="right")
-    axes.plot(starts[::4], [brax_317.through_impacts(s, 1.0)[0] for s in starts[::4]], "o", color=OURS, label="carom, ImpactStepDerivative")
-    axes.plot(starts, [brax_317.by_steps(s, 1.0) for s in starts], ".-", color="#e8a79f", markersize=3, linewidth=0.8, label="carom, steps of solve")
+    axes.plot(
+        starts[::4],
+        [brax_317.through_impacts(s, 1.0)[0] for s in starts[::4]],
+        "o",
+        color=OURS,
+        label="carom, ImpactStepDerivative",
+    )
+    axes.plot(
+        starts,
+        [brax_317.by_steps(s, 1.0) for s in starts],
+        ".-",
+        color="#e8a79f",
+        markersize=3,
+        linewidth=0.8,
+        label="carom, steps of solve",
+    )
     axes.set(xlabel="height at the start [m]", ylabel="height after 1 s [m]")
 
 
@@ -198,7 +238,12 @@ def damping(axes: Axes) -> None:
     axes.plot(ratios, mujoco_2841.restitution_of(ratios), color=RIGHT, linewidth=3, alpha=0.6, label="right")
     for ratio in (0.05, 0.2, 0.4, 0.6, 0.8):
         e, slope, _ = mujoco_2841.damped(ratio, 500)
-        axes.plot([ratio - 0.06, ratio + 0.06], [e - 0.06 * slope, e + 0.06 * slope], color=OURS, label="carom" if ratio == 0.2 else None)
+        axes.plot(
+            [ratio - 0.06, ratio + 0.06],
+            [e - 0.06 * slope, e + 0.06 * slope],
+            color=OURS,
+            label="carom" if ratio == 0.2 else None,
+        )
     axes.set(xlabel="damping ratio", ylabel="speed after/before")
 
 
@@ -209,12 +254,36 @@ def worlds(axes: Axes) -> None:
     order = np.argsort(share)
     right = np.maximum(0, np.sin(slope) - friction * np.cos(slope)) * 9.81
     axes.plot(share[order], right[order], "o", color=RIGHT, markersize=5, alpha=0.6, label="right")
-    axes.plot(share[order], mujoco_warp_87.speeds(slope, heading, friction)[order], ".", color=OURS, markersize=3, label="carom, one call per step")
+    axes.plot(
+        share[order],
+        mujoco_warp_87.speeds(slope, heading, friction)[order],
+        ".",
+        color=OURS,
+        markersize=3,
+        label="carom, one call per step",
+    )
     axes.set(xlabel="friction / tangent of the slope", ylabel="speed after 1 s [m/s]")
 
 
-PICTURES = {make.__name__: make for make in (grip, ramp, pinch, worlds, sliding_box, dropped_box, bounces, sensor, ellipse, convergence, hopper, push,
-                                             bounce_gradient, damping)}
+PICTURES = {
+    make.__name__: make
+    for make in (
+        grip,
+        ramp,
+        pinch,
+        worlds,
+        sliding_box,
+        dropped_box,
+        bounces,
+        sensor,
+        ellipse,
+        convergence,
+        hopper,
+        push,
+        bounce_gradient,
+        damping,
+    )
+}
 
 
 def draw(make: Callable[[Axes], None]) -> Figure:
@@ -229,8 +298,13 @@ def draw(make: Callable[[Axes], None]) -> Figure:
 
 def numbers_of(figure: Figure) -> list[tuple[str, list[float], list[float]]]:
     """(label, x, y) of every line of a figure, to six digits."""
-    return [(line.get_label(), *([float(f"{number:.6g}") for number in np.asarray(axis, float)] for axis in line.get_data()))
-            for line in figure.axes[0].lines]
+    return [
+        (
+            line.get_label(),
+            *([float(f"{number:.6g}") for number in np.asarray(axis, float)] for axis in line.get_data()),
+        )
+        for line in figure.axes[0].lines
+    ]
 
 
 def main() -> None:
@@ -242,9 +316,13 @@ def main() -> None:
         with plt.rc_context(STYLE):
             about = json.dumps(numbers_of(figure), ensure_ascii=False)
             written = io.StringIO()
-            figure.savefig(written, format="svg", metadata={"Date": None, "Title": PICTURES[name].__doc__, "Description": about})
+            figure.savefig(
+                written, format="svg", metadata={"Date": None, "Title": PICTURES[name].__doc__, "Description": about}
+            )
         plt.close(figure)
-        text = written.getvalue().replace("<svg ", "<!-- SPDX-License-Identifier: BSD-3-Clause; by examples/answers/pictures.py -->\n<svg ", 1)
+        text = written.getvalue().replace(
+            "<svg ", "<!-- SPDX-License-Identifier: BSD-3-Clause; by examples/answers/pictures.py -->\n<svg ", 1
+        )
         (FOLDER / f"{name}.svg").write_text(text, encoding="utf-8")
         print(f"{name}.svg: {len(text) / 1000:.0f} kB")
 

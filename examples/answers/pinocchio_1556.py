@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How does one simulate a legged robot with contacts that only push, given M and J?
 
-https://github.com/stack-of-tasks/pinocchio/issues/1556: an example of unilateral contact is missing, for experiments as in MuJoCo's
-locomotion tasks. The thread has no model. Here a planar hopper of this project's choosing: a body of 3 kg on a leg of two links of 0.5
-kg and 30 cm with motors at hip and knee, which crouches, jumps, flies and lands on a point foot with friction.
+https://github.com/stack-of-tasks/pinocchio/issues/1556: an example of unilateral contact is missing, for experiments
+as in MuJoCo's locomotion tasks. The thread has no model. Here a planar hopper of this project's choosing: a body of 3
+kg on a leg of two links of 0.5 kg and 30 cm with motors at hip and knee, which crouches, jumps, flies and lands on a
+point foot with friction.
 
-carom takes what Pinocchio computes: the mass matrix M(q), the velocity without contact v + h M^-1 (tau - c), and the foot's Jacobian.
-Here these are formulas of the script. The right column steps the same hopper without carom: it tries every mode of the foot, open,
-sticking, sliding either way, and takes the one whose impulse and velocity obey Coulomb's law.
+carom takes what Pinocchio computes: the mass matrix M(q), the velocity without contact v + h M^-1 (tau - c), and the
+foot's Jacobian. Here these are formulas of the script. The right column steps the same hopper without carom: it tries
+every mode of the foot, open, sticking, sliding either way, and takes the one whose impulse and velocity obey
+Coulomb's law.
 """
+
 import carom
 import numpy as np
 from rows import Row, show
@@ -53,7 +56,8 @@ def torque(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
 def by_carom(solver: carom.Solver, mass, free, jacobian, height) -> np.ndarray:
     problem = carom.ContactProblem(STEP)
     robot = problem.add_body(mass, free)
-    problem.add_contact(robot, np.vstack([jacobian[0], np.zeros(4), jacobian[1]]), FRICTION, height)  # no motion across the plane
+    rows = np.vstack([jacobian[0], np.zeros(4), jacobian[1]])  # no motion across the plane
+    problem.add_contact(robot, rows, FRICTION, height)
     return solver.solve(problem).velocity
 
 
@@ -75,7 +79,8 @@ def by_modes(_, mass, free, jacobian, height) -> np.ndarray:
 
 def hop(contact, lean: float, seconds: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """(q (steps, 4), height of the foot (steps,) [m]) over time; lean [m/s]: of the hip at the start, along x."""
-    q, v, solver, path, feet = np.array([0, 2 * LENGTH * np.cos(0.7), 0.7, -0.7]), np.array([lean, 0, 0, 0]), carom.Solver(tolerance=1e-12), [], []
+    q, v = np.array([0, 2 * LENGTH * np.cos(0.7), 0.7, -0.7]), np.array([lean, 0, 0, 0])
+    solver, path, feet = carom.Solver(tolerance=1e-12), [], []
     for k in range(round(seconds / STEP)):
         mass, free, jacobian, height = dynamics(q, v, torque(q, v, k * STEP))
         v = contact(solver, mass, free, jacobian, height)
@@ -90,10 +95,12 @@ def main(leans: tuple[float, ...] = (0.0, 0.4, 3.0)) -> list[Row]:
     for lean in leans:
         (path, feet), (exact, exact_feet) = hop(by_carom, lean), hop(by_modes, lean)
         worst = np.unravel_index(np.abs(path - exact).argmax(), path.shape)
-        rows += [Row(f"start at {lean:g} m/s: highest hip [m]", exact[:, 1].max(), path[:, 1].max()),
-                 Row(f"start at {lean:g} m/s: highest foot [m]", exact_feet.max(), feet.max()),
-                 Row(f"start at {lean:g} m/s: where the paths differ most [m, rad]", exact[worst], path[worst]),
-                 Row(f"start at {lean:g} m/s: how far the foot sinks in [m]", 0.0, max(0.0, -feet.min()))]
+        rows += [
+            Row(f"start at {lean:g} m/s: highest hip [m]", exact[:, 1].max(), path[:, 1].max()),
+            Row(f"start at {lean:g} m/s: highest foot [m]", exact_feet.max(), feet.max()),
+            Row(f"start at {lean:g} m/s: where the paths differ most [m, rad]", exact[worst], path[worst]),
+            Row(f"start at {lean:g} m/s: how far the foot sinks in [m]", 0.0, max(0.0, -feet.min())),
+        ]
     return show("A planar hopper, 1 s", rows)
 
 

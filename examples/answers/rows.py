@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every answer prints and returns: rows with the right value, carom's, and those of other programs."""
+
 import dataclasses
 
 
@@ -8,7 +9,7 @@ class Row:
     """One number of a scene.
 
     what: which one, with its unit. right: in closed form, or computed independently of carom. carom: carom's.
-    others: more numbers by name, such as what another program gives here, with its version, measured when the script runs.
+    others: more numbers by name, such as what another program gives here, measured when the script runs.
     """
 
     what: str
