@@ -9,6 +9,8 @@ Coulomb's law holds it, since its weight of 0.44 N is far below 2 mu N: the righ
 pushed by motors of a given force; the other numbers are the reporter's. Both columns step the same model.
 """
 
+from typing import Any
+
 import numpy as np
 from in_mujoco import NAME, model, mujoco, run
 from rows import Row, show
@@ -22,7 +24,7 @@ SETTINGS = {
 FRICTION, MASS, RADIUS, STEP = 0.7, 0.045, 0.004, 0.002
 
 
-def grip(load: float, options: str):
+def grip(load: float, options: str) -> Any:
     """The model: two pads on damped slides, and a horizontal capsule between them. load [N]."""
     pads = "".join(
         f'<body pos="{(RADIUS + 0.01) * side} 0 0.1">'

@@ -12,6 +12,8 @@ every mode of the foot, open, sticking, sliding either way, and takes the one wh
 Coulomb's law.
 """
 
+from collections.abc import Callable
+
 import carom
 import numpy as np
 from rows import Row, show
@@ -53,7 +55,10 @@ def torque(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
     return np.clip(120 * error - 4 * np.array([v[2], v[3] - v[2]]), -40, 40)
 
 
-def by_carom(solver: carom.Solver, mass, free, jacobian, height) -> np.ndarray:
+def by_carom(
+    solver: carom.Solver, mass: np.ndarray, free: np.ndarray, jacobian: np.ndarray, height: float
+) -> np.ndarray:
+    """Velocity (4,) after a step with the foot's contact."""
     problem = carom.ContactProblem(STEP)
     robot = problem.add_body(mass, free)
     rows = np.vstack([jacobian[0], np.zeros(4), jacobian[1]])  # no motion across the plane
@@ -61,7 +66,7 @@ def by_carom(solver: carom.Solver, mass, free, jacobian, height) -> np.ndarray:
     return solver.solve(problem).velocity
 
 
-def by_modes(_, mass, free, jacobian, height) -> np.ndarray:
+def by_modes(_: object, mass: np.ndarray, free: np.ndarray, jacobian: np.ndarray, height: float) -> np.ndarray:
     """Velocity of the one mode that obeys Coulomb's law; a gap may close, and no more."""
     inverse, least = np.linalg.inv(mass), -max(height, 0) / STEP
     if jacobian[1] @ free >= least:
@@ -77,7 +82,7 @@ def by_modes(_, mass, free, jacobian, height) -> np.ndarray:
     raise RuntimeError("no mode obeys Coulomb's law")
 
 
-def hop(contact, lean: float, seconds: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def hop(contact: Callable[..., np.ndarray], lean: float, seconds: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """(q (steps, 4), height of the foot (steps,) [m]) over time; lean [m/s]: of the hip at the start, along x."""
     q, v = np.array([0, 2 * LENGTH * np.cos(0.7), 0.7, -0.7]), np.array([lean, 0, 0, 0])
     solver, path, feet = carom.Solver(tolerance=1e-12), [], []

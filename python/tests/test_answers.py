@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answers to open requests of other projects are right: each script's rows, in several settings."""
+"""The answers to requests of other projects are right: each script's rows, in several settings."""
 
 import html
 import importlib
