@@ -5,16 +5,16 @@
 
     model = mujoco.MjModel.from_xml_path("gripper.xml")
     data = mujoco.MjData(model)
-    carom.mujoco.give_margin(model, 1e-3)
+    stepper = carom.mujoco.Stepper()
     while data.time < 2:
-        carom.mujoco.step(model, data)                         # in the place of mujoco.mj_step
+        stepper.step(model, data)                              # in the place of mujoco.mj_step
 
 MuJoCo finds the contacts and computes everything but the forces of the constraints. Contacts are rigid and obey
 Coulomb's law, whatever solref and solimp say. Limits and equalities are rigid too, and friction of joints and tendons
 holds without creep up to its loss. Other laws can be asked for, MuJoCo's own among them.
 
-MuJoCo knows contacts only within the margin of the geometries, and a rigid contact keeps its gap at zero, where rounding
-would decide whether it is there: give the geometries a margin, no less than what bodies approach in a step.
+MuJoCo knows contacts only within the margin of the geometries, and a rigid contact has to be known before it closes: a
+Stepper therefore widens the margins of the model to what its geometries may approach each other in a step.
 """
 from typing import Any
 
@@ -51,11 +51,15 @@ class Stepper:
     tolerance [-]: residual at which a solve ends, > 0. correction [-], in [0, 1]: the share of a penetration that a step
     takes back, and of the error of an equality. law: "rigid"; "coulomb", the same with limits, equalities and friction of
     joints as MuJoCo has them; "soft_coulomb", with MuJoCo's softness of contacts as well; "soft", MuJoCo's own law, solved
-    to the tolerance.
+    to the tolerance. margin [m]: None widens the margins of the model's geometries from step to step to what they may
+    approach each other; a number leaves them as they are, and widens them to that once, as give_margin() does.
     """
 
-    def __init__(self, tolerance: float = 1e-8, correction: float = 0.2, law: str = "rigid") -> None:
+    def __init__(self, tolerance: float = 1e-8, correction: float = 0.2, law: str = "rigid",
+                 margin: "float | None" = None) -> None:
         self._solver = MujocoSolver(law, tolerance, correction)
+        self._margin = margin
+        self._model: Any = None
 
     def step(self, model: Any, data: Any) -> Answer:
         """Advances by a step of model.opt.timestep. model, data: of the package mujoco.
@@ -66,7 +70,7 @@ class Stepper:
         """
         implicit = _is_implicit(model)
         before = data.qpos.copy()
-        mujoco.mj_step1(model, data)
+        self._begin(model, data)
         mujoco.mj_fwdActuation(model, data)
         mujoco.mj_fwdAcceleration(model, data)
         if implicit:
@@ -79,15 +83,25 @@ class Stepper:
         if answer.status == "not_finite":
             data.qpos[:] = before
             return answer
-        if answer.acts:
-            mujoco.mj_solveM(model, data, data.qacc[None], (data.qfrc_smooth + data.qfrc_constraint)[None])
-        data.qacc_warmstart[:] = data.qacc
         mujoco.mj_sensorAcc(model, data)
         if implicit:
             _integrate(model, data)
         else:
             mujoco.mj_Euler(model, data)
         return answer
+
+    def _begin(self, model: Any, data: Any) -> None:
+        """mj_step1() with margins that are wide enough."""
+        if self._margin is None:
+            self._solver.widen_margins(model, data, True)
+            mujoco.mj_step1(model, data)
+            if self._solver.widen_margins(model, data, False):
+                mujoco.mj_step1(model, data)
+            return
+        if self._model is not model:
+            give_margin(model, self._margin)
+            self._model = model
+        mujoco.mj_step1(model, data)
 
 
 def _is_implicit(model: Any) -> bool:

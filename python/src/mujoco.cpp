@@ -51,8 +51,11 @@ class PyMujocoSolver {
                  .tolerance = read_number(tolerance, "tolerance"),
                  .correction = read_number(correction, "correction")}) {}
 
-  /// Solves, and writes forces and qacc; qacc is that without constraints where acts says that the
-  /// caller is to solve for it.
+  bool widen_margins(nb::handle model, nb::handle data, bool ahead) {
+    return views_.widen_margins(model, data, ahead);
+  }
+
+  /// Solves, and writes forces and qacc.
   MujocoAnswer solve(nb::handle model, nb::handle data, int integration) {
     const std::unique_lock<std::mutex> alone(lock_, std::try_to_lock);
     if (!alone) refuse("stepper", "one step at a time", "another one from inside of it");
@@ -80,7 +83,7 @@ class PyMujocoSolver {
     }
     solver_.write_forces(m, d);
     const bool written = solver_.write_acceleration(m, d);
-    answer.acts = d.nefc > 0 && !written;
+    views_.write_acceleration(d.nefc > 0 && !written);
     write_impulses(m, d, answer);
     return answer;
   }
@@ -152,9 +155,6 @@ void bind_mujoco(nb::module_& module) {
           "contacts", [](const MujocoAnswer& a) { return make_index_array(a.contacts); },
           nb::sig("def contacts(self) -> numpy.typing.NDArray[numpy.int64]"),
           "(nc,): their numbers in data.contact.")
-      .def_prop_ro(
-          "acts", [](const MujocoAnswer& a) { return a.acts; },
-          "Whether constraints act whose accelerations are still to be found.")
       .def("__repr__", &show);
   nb::class_<PyMujocoSolver>(module, "MujocoSolver",
                              "Solves the constraints of a step of the package mujoco, for "
@@ -166,9 +166,15 @@ void bind_mujoco(nb::module_& module) {
            nb::arg("integration"),
            nb::sig("def solve(self, model: typing.Any, data: typing.Any, integration: int) -> "
                    "MujocoAnswer"),
-           "Writes efc_force, efc_state, qfrc_constraint and qacc, the last one without\n"
-           "constraints where the answer acts. integration: 0 explicit forces, 1 damped joints, 2\n"
-           "the derivative of all forces by the velocity, out of data.qDeriv.");
+           "Writes efc_force, efc_state, qfrc_constraint, qacc and qacc_warmstart. integration: 0\n"
+           "explicit forces, 1 damped joints, 2 the derivative of all forces by the velocity, out\n"
+           "of data.qDeriv.")
+      .def("widen_margins", &PyMujocoSolver::widen_margins, nb::arg("model"), nb::arg("data"),
+           nb::arg("ahead"),
+           nb::sig("def widen_margins(self, model: typing.Any, data: typing.Any, ahead: bool) -> "
+                   "bool"),
+           "Widens margins to what geometries may approach in a step, and says whether one was\n"
+           "less. ahead: the velocities may be those of the step before.");
 }
 
 }  // namespace carom::python

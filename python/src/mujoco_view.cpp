@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mujoco_view.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <nanobind/ndarray.h>
+#include <string>
+
 #include "arrays.hpp"
 
 namespace carom::python {
@@ -30,19 +35,29 @@ int read_count(nb::handle owner, const char* name) {
 
 }  // namespace
 
+ArrayMemory::ArrayMemory(nb::handle array, std::size_t number_size, const char* name) {
+  if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) {
+    PyErr_Clear();
+    refuse("carom.mujoco", version_text, std::string("no array named ") + name);
+  }
+  if (std::size_t(view_.itemsize) == number_size) return;
+  PyBuffer_Release(&view_);
+  refuse("carom.mujoco", version_text, std::string("other numbers in ") + name);
+}
+
 template <typename Number>
 Number* MujocoViews::numbers(nb::handle owner, const char* name, Index count,
-                             std::vector<nb::object>& kept) {
-  nb::object value = require(owner, name);
-  nb::ndarray<Number, nb::c_contig, nb::device::cpu> array;
-  if (!nb::try_cast(value, array, false) || Index(array.size()) < count) {
-    refuse("carom.mujoco", version_text, std::string("another array named ") + name);
+                             std::vector<ArrayMemory>& kept) {
+  ArrayMemory memory(require(owner, name), sizeof(Number), name);
+  if (memory.count() < count) {
+    refuse("carom.mujoco", version_text, std::string("fewer numbers in ") + name);
   }
-  kept.push_back(std::move(value));
-  return array.data();
+  kept.push_back(std::move(memory));
+  return static_cast<Number*>(kept.back().data());
 }
 
 void MujocoViews::bind(nb::handle model, nb::handle data) {
+  const bool same_model = model.is(model_);
   model_ = nb::none();  // if this fails, the next call begins again
   bound_.clear();
   MujocoModelView& m = model_view_;
@@ -67,7 +82,7 @@ void MujocoViews::bind(nb::handle model, nb::handle data) {
   m.dof_damping = doubles(model, "dof_damping", m.nv);
   d.qvel = doubles(data, "qvel", m.nv);
   d.qacc_smooth = doubles(data, "qacc_smooth", m.nv);
-  d.qacc_warmstart = doubles(data, "qacc_warmstart", m.nv);
+  d.qacc_warmstart = d.warmstart = doubles(data, "qacc_warmstart", m.nv);
   d.qfrc_smooth = doubles(data, "qfrc_smooth", m.nv);
   d.M = doubles(data, "M", m.nC);
   d.qLDiagInv = doubles(data, "qLDiagInv", m.nv);
@@ -75,20 +90,109 @@ void MujocoViews::bind(nb::handle model, nb::handle data) {
   d.qacc = doubles(data, "qacc", m.nv);
   d.qfrc_constraint = doubles(data, "qfrc_constraint", m.nv);
   d.solver_niter = integers(data, "solver_niter", 1);
-  model_ = nb::borrow(model);
+  MujocoGeometries& g = geometries_;
+  g.geom_xpos = doubles(data, "geom_xpos", 0);
+  g.subtree_com = doubles(data, "subtree_com", 0);
+  g.cvel = doubles(data, "cvel", 0);
+  const nb::module_ mujoco = nb::module_::import_("mujoco");
+  solve_inertia_ = mujoco.attr("mj_solveM");
+  is_sparse_ = mujoco.attr("mj_isSparse");
+  acceleration_ = require(data, "qacc").attr("reshape")(1, -1);
+  force_ = require(data, "qacc").attr("copy")().attr("reshape")(1, -1);
+  bound_.emplace_back(force_, sizeof(double), "qacc");
+  if (!same_model) bind_geometries(model);
   data_ = nb::borrow(data);
+  model_ = nb::borrow(model);
+}
+
+void MujocoViews::bind_geometries(nb::handle model) {
+  model_bound_.clear();
+  MujocoGeometries& g = geometries_;
+  const auto integers = [&](const char* name, Index count) {
+    return numbers<int>(model, name, count, model_bound_);
+  };
+  const auto doubles = [&](const char* name, Index count) {
+    return numbers<double>(model, name, count, model_bound_);
+  };
+  g.count = read_count(model, "ngeom");
+  g.pair_count = read_count(model, "npair");
+  g.geom_bodyid = integers("geom_bodyid", g.count);
+  g.body_weldid = integers("body_weldid", 1);
+  g.body_rootid = integers("body_rootid", 1);
+  g.geom_rbound = doubles("geom_rbound", g.count);
+  g.geom_margin = doubles("geom_margin", g.count);
+  g.pair_geom1 = integers("pair_geom1", g.pair_count);
+  g.pair_geom2 = integers("pair_geom2", g.pair_count);
+  g.pair_margin = doubles("pair_margin", g.pair_count);
+  model_bound_.emplace_back(require(options_, "gravity"), sizeof(double), "gravity");
+  g.gravity = static_cast<const double*>(model_bound_.back().data());
+  given_.assign(g.geom_margin, g.geom_margin + g.count);
+  given_.insert(given_.end(), g.pair_margin, g.pair_margin + g.pair_count);
+  approach_.assign(std::size_t(g.count), 0);
+}
+
+/// The largest speed of a geometry's points [m/s].
+double MujocoViews::speed_of(int geometry) const noexcept {
+  using Vector = Eigen::Map<const Eigen::Vector3d>;
+  const MujocoGeometries& g = geometries_;
+  const int body = g.geom_bodyid[geometry];
+  if (g.body_weldid[body] == 0) return 0;
+  const Vector spin(g.cvel + 6 * body), velocity(g.cvel + 6 * body + 3);
+  const Vector centre(g.subtree_com + 3 * g.body_rootid[body]), place(g.geom_xpos + 3 * geometry);
+  return velocity.norm() + spin.norm() * ((place - centre).norm() + g.geom_rbound[geometry]);
+}
+
+bool MujocoViews::widen_margins(nb::handle model, nb::handle data, bool ahead) {
+  // Share of a geometry's size within which a contact at rest is known whatever rounding does, and
+  // what the speeds of the step before may lack of this one's [-].
+  constexpr double resting = 1e-3, lacking = 1.25;
+  if (!model.is(model_) || !data.is(data_)) bind(model, data);
+  const double step = read_number(require(options_, "timestep"), "timestep");
+  const MujocoGeometries& g = geometries_;
+  const double fall = step * Eigen::Map<const Eigen::Vector3d>(g.gravity).norm();
+  bool widened = false;
+  const auto widen = [&](double& margin, double given, double needed) {
+    widened = widened || margin < (std::max)(given, needed);
+    if (ahead || margin < needed) margin = (std::max)(given, ahead ? lacking * needed : needed);
+  };
+  for (int i = 0; i < g.count; ++i) {
+    const bool moves = g.body_weldid[g.geom_bodyid[i]] != 0;
+    approach_[std::size_t(i)] =
+        moves ? resting * g.geom_rbound[i] + step * (speed_of(i) + fall) : 0;
+    // MuJoCo takes the larger one of two margins, which is no less than the sum of two halves.
+    const double needed = 2 * approach_[std::size_t(i)];
+    if (std::isfinite(needed)) widen(g.geom_margin[i], given_[std::size_t(i)], needed);
+  }
+  for (int i = 0; i < g.pair_count; ++i) {
+    const double needed =
+        approach_[std::size_t(g.pair_geom1[i])] + approach_[std::size_t(g.pair_geom2[i])];
+    if (std::isfinite(needed)) widen(g.pair_margin[i], given_[std::size_t(g.count + i)], needed);
+  }
+  return widened;
+}
+
+void MujocoViews::write_acceleration(bool acts) {
+  const MujocoDataView& d = data_view_;
+  const int size = model_view_.nv;
+  if (acts) {
+    auto* const force = static_cast<double*>(bound_.back().data());
+    for (int i = 0; i < size; ++i) force[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i];
+    solve_inertia_(model_, data_, acceleration_, force_);
+  }
+  std::copy_n(d.qacc, size, d.warmstart);
 }
 
 void MujocoViews::read(nb::handle model, nb::handle data, bool soft) {
   if (!model.is(model_) || !data.is(data_)) bind(model, data);
   model_view_.opt.timestep = read_number(require(options_, "timestep"), "timestep");
   data_view_.nefc = read_count(data, "nefc");
+  rows_.clear();
   if (data_view_.nefc > 0) read_rows(soft);
 }
 
 void MujocoViews::read_rows(bool soft) {
+  using Kind = detail::MujocoKind;
   MujocoDataView& d = data_view_;
-  rows_.clear();
   const auto integers = [&](const char* name, Index count) {
     return numbers<int>(data_, name, count, rows_);
   };
@@ -98,19 +202,24 @@ void MujocoViews::read_rows(bool soft) {
   const Index rows = d.nefc;
   d.efc_type = integers("efc_type", rows);
   d.efc_id = integers("efc_id", rows);
-  d.efc_pos = doubles("efc_pos", rows);
-  d.efc_frictionloss = doubles("efc_frictionloss", rows);
+  // MuJoCo sorts rows by kind.
+  const int first = d.efc_type[0], last = d.efc_type[rows - 1];
   d.efc_force = doubles("efc_force", rows);
   d.efc_state = integers("efc_state", rows);
-  d.efc_diagA = doubles(nb::hasattr(data_, "efc_diagA") ? "efc_diagA" : "efc_diagApprox", rows);
+  if (first < Kind::frictionless_contact) {
+    d.efc_pos = doubles("efc_pos", rows);
+    d.efc_frictionloss = doubles("efc_frictionloss", rows);
+  }
+  if (!weights_name_)
+    weights_name_ = nb::hasattr(data_, "efc_diagA") ? "efc_diagA" : "efc_diagApprox";
+  d.efc_diagA = doubles(weights_name_, rows);
   if (soft) {
+    d.efc_frictionloss = doubles("efc_frictionloss", rows);
     d.efc_aref = doubles("efc_aref", rows);
     d.efc_R = doubles("efc_R", rows);
     d.efc_vel = doubles("efc_vel", rows);
   }
-  static const nb::object* const is_sparse =
-      new nb::object(nb::module_::import_("mujoco").attr("mj_isSparse"));
-  model_view_.sparse = nb::cast<bool>(nb::bool_((*is_sparse)(model_)));
+  model_view_.sparse = nb::cast<bool>(nb::bool_(is_sparse_(model_)));
   if (model_view_.sparse) {
     d.efc_J_rowadr = integers("efc_J_rowadr", rows);
     d.efc_J_rownnz = integers("efc_J_rownnz", rows);
@@ -120,7 +229,7 @@ void MujocoViews::read_rows(bool soft) {
   } else {
     d.efc_J = doubles("efc_J", rows * model_view_.nv);
   }
-  if (d.efc_type[rows - 1] >= detail::MujocoKind::frictionless_contact) read_contacts();
+  if (last >= Kind::frictionless_contact) read_contacts();
 }
 
 void MujocoViews::read_contacts() {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "carom/adapters/detail/mujoco_solver.hpp"
@@ -66,7 +64,7 @@ struct MujocoDataView {
   int nefc = 0;
   const double *qvel = nullptr, *qacc_smooth = nullptr, *qacc_warmstart = nullptr,
                *qfrc_smooth = nullptr, *M = nullptr, *qLDiagInv = nullptr, *qDeriv = nullptr;
-  double *qacc = nullptr, *qfrc_constraint = nullptr;
+  double *qacc = nullptr, *qfrc_constraint = nullptr, *warmstart = nullptr;
   int* solver_niter = nullptr;
   const int *efc_type = nullptr, *efc_id = nullptr, *efc_J_rowadr = nullptr,
             *efc_J_rownnz = nullptr, *efc_J_colind = nullptr;
@@ -77,10 +75,53 @@ struct MujocoDataView {
   MujocoContactsView contact;
 };
 
+/// The memory of an array of numpy, which lives as long as this.
+class ArrayMemory {
+ public:
+  ArrayMemory() = default;
+  /// @throws std::invalid_argument  unless it is an array in C order of numbers of that size.
+  ArrayMemory(nb::handle array, std::size_t number_size, const char* name);
+  ArrayMemory(ArrayMemory&& other) noexcept : view_(other.view_) { other.view_ = {}; }
+  ArrayMemory& operator=(ArrayMemory&& other) noexcept {
+    std::swap(view_, other.view_);
+    return *this;
+  }
+  ArrayMemory(const ArrayMemory&) = delete;
+  ArrayMemory& operator=(const ArrayMemory&) = delete;
+  ~ArrayMemory() {
+    if (view_.obj != nullptr) PyBuffer_Release(&view_);
+  }
+
+  [[nodiscard]] void* data() const noexcept { return view_.buf; }
+  [[nodiscard]] Index count() const noexcept { return Index(view_.len / view_.itemsize); }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// What decides how far before a contact MuJoCo has to know of it.
+struct MujocoGeometries {
+  int count = 0, pair_count = 0;
+  const int *geom_bodyid = nullptr, *body_weldid = nullptr, *body_rootid = nullptr,
+            *pair_geom1 = nullptr, *pair_geom2 = nullptr;
+  const double *geom_rbound = nullptr, *geom_xpos = nullptr, *subtree_com = nullptr,
+               *cvel = nullptr, *gravity = nullptr;
+  double *geom_margin = nullptr, *pair_margin = nullptr;
+};
+
 /// The views of a model and its data, and what keeps their memory. Needs the lock of the
 /// interpreter.
 class MujocoViews {
  public:
+  /// Widens the margins of geometries and pairs to what they may approach in a step at the
+  /// velocities that mjData has, and at the least to those of the model.
+  /// @param ahead  whether the velocities may be those of the step before.
+  /// @return  whether a margin was less than that.
+  bool widen_margins(nb::handle model, nb::handle data, bool ahead);
+  /// Adds up qfrc_smooth and qfrc_constraint, solves by mj_solveM() for qacc where constraints
+  /// act, and writes qacc as the guess of the next step.
+  void write_acceleration(bool acts);
+
   /// Reads what may differ from step to step, and all of it where model or data are others than
   /// those of the last call.
   /// @param soft  whether MuJoCo's softness is read.
@@ -94,12 +135,19 @@ class MujocoViews {
   void bind(nb::handle model, nb::handle data);
   void read_rows(bool soft);
   void read_contacts();
-  /// The memory of an array of that many numbers, which `kept` then keeps.
+  void bind_geometries(nb::handle model);
+  [[nodiscard]] double speed_of(int geometry) const noexcept;
+  /// The memory of an array of at least that many numbers, which `kept` then keeps.
   template <typename Number>
-  Number* numbers(nb::handle owner, const char* name, Index count, std::vector<nb::object>& kept);
+  Number* numbers(nb::handle owner, const char* name, Index count, std::vector<ArrayMemory>& kept);
 
-  nb::object model_, data_, options_;
-  std::vector<nb::object> bound_, rows_;  ///< Arrays of the model and data, and of the step.
+  nb::object model_, data_, options_, solve_inertia_, is_sparse_;
+  nb::object acceleration_, force_;        ///< Arrays (1, nv), the first one of qacc itself.
+  std::vector<ArrayMemory> bound_, rows_;  ///< Memory of the model and data, and of the step.
+  std::vector<ArrayMemory> model_bound_;
+  const char* weights_name_ = nullptr;  ///< efc_diagA, or its name in older versions.
+  MujocoGeometries geometries_;
+  std::vector<double> given_, approach_;  ///< Margins of the model, and needed of geometries [m].
   MujocoModelView model_view_;
   MujocoDataView data_view_;
 };

@@ -24,6 +24,8 @@ def named_versions():
     """Yields where a version is named, and which."""
     citation = pathlib.Path("CITATION.cff")
     yield citation, re.search(r"^version: (\S+)$", citation.read_text(encoding="utf-8"), re.M)[1]
+    recipe = pathlib.Path("packaging/conda/recipe.yaml")
+    yield recipe, re.search(r'^  version: "(\S+)"$', recipe.read_text(encoding="utf-8"), re.M)[1]
     manifest = pathlib.Path("packaging/vcpkg/ports/carom/vcpkg.json")
     yield manifest, json.loads(manifest.read_text(encoding="utf-8"))["version"]
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -69,9 +71,9 @@ class Bodies {
   /// @param free_velocity  v* [m/s, rad/s], n_v, stacked over the bodies, finite.
   void set_free_velocity(std::span<const Scalar> free_velocity) noexcept {
     CAROM_EXPECTS(Index(free_velocity.size()) == velocity_count());
-    for (Sequence<Scalar>* const kept : {&free_velocity_, &whitened_free_velocity_}) {
-      std::copy_n(free_velocity.data(), kept->size(), kept->data());
-    }
+    std::copy_n(free_velocity.data(), velocity_count(), free_velocity_.data());
+    clear_tiny(0);
+    std::copy_n(free_velocity_.data(), velocity_count(), whitened_free_velocity_.data());
     whiten(as_span(whitened_free_velocity_));
   }
 
@@ -178,6 +180,14 @@ class Bodies {
   }
   Index keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
                   const Entries& velocity_now, bool moves);
+  /// Sets free velocities from an index on to zero where their squares would vanish in rounding:
+  /// relative errors would be 0/0.
+  void clear_tiny(Index first) noexcept {
+    const Scalar tiny = 8 * std::sqrt((std::numeric_limits<Scalar>::min)());  // [m/s, rad/s]
+    for (Index i = first; i < free_velocity_.size(); ++i) {
+      if (std::abs(free_velocity_[i]) < tiny) free_velocity_[i] = 0;
+    }
+  }
   [[nodiscard]] static Fault factor_body(const std::string& item, Index size, Scalar* matrix,
                                          Index start, Sequence<Scalar>& factor);
   [[nodiscard]] std::string body_item() const { return "body " + std::to_string(body_count()); }
@@ -223,9 +233,10 @@ Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& f
     for (auto* numbers : {&free_velocity_, &velocity_now_}) numbers->resize(start);
     detail::reject_if(broken);
   }
+  clear_tiny(start);
   whitened_free_velocity_.resize(start + size);
   Scalar* const whitened = whitened_free_velocity_.data() + start;
-  std::copy(free_velocity.data, free_velocity.data + size, whitened);
+  std::copy_n(free_velocity_.data() + start, size, whitened);
   multiply_lower_transposed(factor_.data() + matrix, size, size, whitened);
   const Scalar* const factor = factor_.data() + matrix;
   bool is_diagonal = true;

@@ -178,7 +178,8 @@ class MujocoProblem {
       writer.write_elliptic(block, law_);
     }
     if (law_.solvable) pose(model, data, number);
-    return law_.solvable;
+    // Without softness a normal that moves nothing transmits no force.
+    return law_.solvable || terms.rigid_rows;
   }
 
   /// Adds law_ with its Jacobian.
