@@ -226,6 +226,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(
     const detail::ExecutorReference& executor) noexcept {
   const Index islands = system_.islands().size();
   const SolveLimits limits = island_limits();
+  if (limits.now != nullptr) system_.watch(&limits);
   detail::for_each_island(
       executor, islands, [this](Index i) { return system_.is_large(i); },
       [&](Index i, Crew* crew) {
@@ -233,6 +234,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(
         outcomes_[i] = solve_island(i, warm, limits);
         if (crew != nullptr) system_.share(nullptr);
       });
+  system_.watch(nullptr);
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   report.measure = ResidualMeasure::block_error;

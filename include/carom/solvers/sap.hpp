@@ -227,9 +227,11 @@ SolveReport<Scalar> SapSolver<Scalar>::run(const ContactProblem<Scalar>& problem
   report.status = SolveStatus::converged;
   const bool iterates = !totals.met;  // otherwise the guess is the answer
   if (iterates) {
+    if (limits_.now != nullptr) islands_.watch(&limits_);
     islands_.for_each(executor, [this](Index i, Crew* crew) {
       islands_.solve(i, {options_.law, newton_limits()}, crew);
     });
+    islands_.watch(nullptr);
     islands_.learn_pace();
     idle_.residual_squared = 0;
     for (const Outcome& outcome : islands_.outcomes()) {

@@ -172,6 +172,44 @@ TEMPLATE_TEST_CASE("front_branches: a pivot that fails is noticed in any branch"
   });
 }
 
+TEMPLATE_TEST_CASE("front_factor: limits that are over end a factorisation, wherever it is",
+                   "[linalg][law]", BlockCholesky<double>, BlockLu<double>) {
+  const BlockGraph graph = make_lattice(7, 7, 6);
+  const Pattern pattern(graph);
+  // A clock that counts how often it is read; time is over at the reading `last`.
+  struct Clock {
+    long readings = 0, last = std::numeric_limits<long>::max();
+    static double now(void* context) noexcept {
+      Clock& clock = *static_cast<Clock*>(context);
+      return ++clock.readings < clock.last ? 0 : 2;
+    }
+  };
+  Clock clock;
+  const carom::SolveLimits limits{.now = &Clock::now, .context = &clock, .deadline = 1};
+  const auto solve = [&](const carom::SolveLimits* watched) {
+    TestType factor;
+    factor.reset(pattern.forest);
+    fill(pattern, graph, factor, 30);
+    factor.watch(watched);
+    VectorX<double> x = VectorX<double>::LinSpaced(6 * graph.count(), -1, 2);
+    std::vector<double> scratch(std::size_t(pattern.forest.largest_front()));
+    if (!factor.factor(pattern.range)) return VectorX<double>();
+    factor.solve(pattern.range, x.data(), pattern.starts.data(), scratch.data());
+    return x;
+  };
+  const VectorX<double> expected = solve(nullptr);
+  REQUIRE(expected.size() == 6 * graph.count());
+  CHECK(solve(&limits) == expected);
+  const long total = clock.readings;
+  CHECK(total > 5);  // inside of the wide fronts as well as between fronts
+  for (long last = 1; last <= total; ++last) {
+    clock = {0, last};
+    CAPTURE(last, total);
+    CHECK(solve(&limits).size() == 0);
+    CHECK(clock.readings <= last + 3);  // little is done after it
+  }
+}
+
 TEST_CASE("front_branches: a small component is left to one thread", "[linalg][example]") {
   const Pattern pattern(make_lattice(5, 4, 1));
   CHECK_FALSE(pattern.branches.suit(pattern.range));

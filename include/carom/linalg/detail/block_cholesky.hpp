@@ -149,11 +149,9 @@ bool BlockCholesky<Scalar>::factor_front(int f, const detail::RowShares& shares)
   if (!detail::factor_leading_columns(lower, own, own + rows, shares)) return false;
   const detail::Columns<const Scalar> below{lower.data + own, lower.stride};
   if (front.first_child >= 0) {
-    detail::subtract_square<false>(rest, below, own, rows, shares);
-  } else {
-    detail::subtract_square<true>(rest, below, own, rows, shares);
+    return detail::subtract_square<false>(rest, below, own, rows, shares);
   }
-  return true;
+  return detail::subtract_square<true>(rest, below, own, rows, shares);
 }
 
 template <RealScalar Scalar>

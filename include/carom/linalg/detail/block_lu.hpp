@@ -191,7 +191,7 @@ class BlockLu : public detail::FrontFactor<BlockLu<Scalar>, Scalar> {
   template <int Width>
   [[nodiscard]] bool factor_panel(int number, Index first,
                                   const detail::RowShares& shares) noexcept;
-  void subtract_updates(const Front& front, Half& mine, const Half& other,
+  bool subtract_updates(const Front& front, Half& mine, const Half& other,
                         const detail::RowShares& shares) noexcept;
   template <typename Run>
   void with_passes(const Run& run) const noexcept;
@@ -248,15 +248,15 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first,
 }
 
 /// Computes the update matrix of a front, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its
-/// transpose.
+/// transpose. Returns false if the limits ended the work.
 template <RealScalar Scalar>
-void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other,
+bool BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other,
                                        const detail::RowShares& shares) noexcept {
   const Block rest{mine.updates.data() + front.update, front.update_stride};
   const Index depth = front.own_size, rows = front.row_size, end = detail::lanes_above(rows);
   const detail::Columns<const Scalar> below{columns(mine, front).data + depth, front.stride};
   const Scalar* const across = columns(other, front).data + depth;
-  detail::share_panels(rows, rows * rows * depth / 2, shares, [&](Index first, auto width) {
+  return detail::share_panels(rows, rows * rows * depth / 2, shares, [&](Index first, auto width) {
     const Block panel{rest.data + first * rest.stride, rest.stride};
     const Index begin = detail::lanes_below(first);
     if (front.first_child >= 0) {
@@ -279,12 +279,12 @@ bool BlockLu<Scalar>::factor_front(int f, const detail::RowShares& shares) noexc
     });
   }
   const bool regular = detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
+    if (first > 0 && shares.is_over(first)) return false;
     return factor_panel<width.value>(f, first, shares);
   });
   if (!regular) return false;
-  subtract_updates(front, lower_, upper_, shares);
-  subtract_updates(front, upper_, lower_, shares);
-  return true;
+  return subtract_updates(front, lower_, upper_, shares) &&
+         subtract_updates(front, upper_, lower_, shares);
 }
 
 template <RealScalar Scalar>

@@ -464,6 +464,9 @@ class FrontFactor {
   /// Updates the pointer to the forest after the forest has moved in memory. Its contents are
   /// unchanged.
   void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
+  /// Lets a factorisation end as soon as limits are over; then there is no factor.
+  /// @param limits  they outlive their use here; null: none.
+  void watch(const SolveLimits* limits) noexcept { limits_ = limits; }
 
   /// Where the block of two slots begins, counted from the start of all values. row ≥ column in the
   /// order of elimination.
@@ -495,18 +498,20 @@ class FrontFactor {
  protected:
   ~FrontFactor() = default;
 
-  /// Factors the fronts of a component. Returns false at the first front that has no factor.
+  /// Factors the fronts of a component. Returns false at the first front that has no factor, and
+  /// if the limits are over.
   [[nodiscard]] bool factor_fronts(const FrontRange& range) noexcept {
     for (int f = range.begin; f < range.end; ++f) {
-      if (!factor().factor_front(f, {})) return false;
+      if (!factor_one(f, nullptr)) return false;
     }
-    return true;
+    return !is_stopped(range);
   }
   [[nodiscard]] bool factor_fronts(const FrontRange& range, const FrontBranches& branches,
                                    Crew& crew) noexcept {
     return branches.factor(
-        range, crew, [this](int f) { return factor().factor_front(f, {}); },
-        [&](int f) { return factor().factor_front(f, RowShares{&crew}); });
+               range, crew, [this](int f) { return factor_one(f, nullptr); },
+               [&](int f) { return factor_one(f, &crew); }) &&
+           !is_stopped(range);
   }
   /// Sets the columns of a component to zero in the values of all fronts.
   void clear_columns_of(const FrontRange& range, Sequence<Scalar>& values) const noexcept {
@@ -517,8 +522,22 @@ class FrontFactor {
   }
 
   const FrontForest* forest_ = nullptr;
+  const SolveLimits* limits_ = nullptr;
 
  private:
+  /// Whether work on the range may have ended unfinished. Fronts of few rows are always finished.
+  [[nodiscard]] bool is_stopped(const FrontRange& range) const noexcept {
+    if (limits_ == nullptr) return false;
+    const auto is_wide = [](const Front& front) {
+      return front.own_size + front.row_size > RowShares::asked;
+    };
+    const auto first = forest_->fronts().begin() + range.begin;
+    return std::any_of(first, first + (range.end - range.begin), is_wide) && limits_->is_over();
+  }
+  [[nodiscard]] bool factor_one(int front, Crew* crew) noexcept {
+    const RowShares shares{crew, limits_};
+    return !shares.is_over(front + 1) && factor().factor_front(front, shares);
+  }
   [[nodiscard]] Factor& factor() noexcept { return static_cast<Factor&>(*this); }
   [[nodiscard]] const Factor& factor() const noexcept { return static_cast<const Factor&>(*this); }
 };

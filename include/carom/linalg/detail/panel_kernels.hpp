@@ -9,6 +9,7 @@
 
 #include "carom/core/detail/compiler.hpp"
 #include "carom/core/detail/packet.hpp"
+#include "carom/core/solve_limits.hpp"
 #include "carom/linalg/detail/crew.hpp"
 
 namespace carom {
@@ -266,7 +267,8 @@ void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index 
   }
 }
 
-/// How the rows of a panel, and the panels of a square, are shared between threads.
+/// How the rows of a panel, and the panels of a square, are shared between threads, and whether the
+/// work on them may go on.
 struct RowShares {
   /// A crew shares a loop from this count of multiplications on: some hundred microseconds of work.
   static constexpr Index least_work = 200000;
@@ -276,7 +278,18 @@ struct RowShares {
   /// row passes through the same kernel on every thread.
   static constexpr Index share = 8 * row_lanes;
 
-  Crew* crew = nullptr;  ///< nullptr: the calling thread does all the work
+  /// Of so many columns or fronts one asks whether the limits are over: reading a clock costs a
+  /// thousandth of the work on them.
+  static constexpr Index asked = 96;
+
+  Crew* crew = nullptr;                 ///< nullptr: the calling thread does all the work
+  const SolveLimits* limits = nullptr;  ///< nullptr: none
+
+  /// Whether the work may end here, unfinished.
+  /// @param number  of a column or front.
+  [[nodiscard]] bool is_over(Index number) const noexcept {
+    return limits != nullptr && number % asked == 0 && limits->is_over();
+  }
 
   /// The rows of [begin, end) that the leading thread does before the others.
   [[nodiscard]] Index head_end(Index begin, Index end, Index work_per_row) const noexcept {
@@ -324,8 +337,11 @@ template <int Width, typename Scalar>
 template <typename Scalar>
 [[nodiscard]] bool factor_leading_columns(const Columns<Scalar>& lower, Index count, Index rows,
                                           const RowShares& shares) noexcept {
-  if (shares.crew == nullptr) return factor_leading_columns(lower, count, rows);
+  if (shares.crew == nullptr && count <= RowShares::asked) {
+    return factor_leading_columns(lower, count, rows);
+  }
   return for_each_panel(count, [&](Index first, auto width) {
+    if (first > 0 && shares.is_over(first)) return false;
     const Index end = lanes_above(rows);
     const Index head_end = shares.head_end(lanes_below(first), end, first * width.value);
     if (head_end == end) return factor_columns<width.value>(lower, first, rows);
@@ -334,15 +350,16 @@ template <typename Scalar>
 }
 
 /// Calls run(first, width) for the panels of for_each_panel(). A crew shares the panels if they
-/// have enough multiplications; `work` is their total.
+/// have enough multiplications; `work` is their total. Returns false if the limits ended the work.
 template <typename Run>
-void share_panels(Index count, Index work, const RowShares& shares, const Run& run) noexcept {
+bool share_panels(Index count, Index work, const RowShares& shares, const Run& run) noexcept {
   constexpr Index columns = 24;  // of a share: whole panels of the largest width
   if (shares.crew == nullptr || work < RowShares::least_work) {
-    return static_cast<void>(for_each_panel(count, [&](Index first, auto width) {
+    return for_each_panel(count, [&](Index first, auto width) {
+      if (first > 0 && shares.is_over(first)) return false;
       run(first, width);
       return true;
-    }));
+    });
   }
   shares.crew->run((count + columns - 1) / columns, [&](Index k) {
     const Index begin = k * columns;
@@ -352,13 +369,15 @@ void share_panels(Index count, Index work, const RowShares& shares, const Run& r
           return true;
         }));
   });
+  return true;
 }
 
-/// As subtract_square() of one thread; the bits are equal.
+/// As subtract_square() of one thread; the bits are equal. Returns false if the limits ended the
+/// work.
 template <bool Fresh, typename Scalar>
-void subtract_square(const Columns<Scalar>& u, const Columns<const Scalar>& b, Index depth,
+bool subtract_square(const Columns<Scalar>& u, const Columns<const Scalar>& b, Index depth,
                      Index rows, const RowShares& shares) noexcept {
-  share_panels(rows, rows * rows * depth / 2, shares, [&](Index first, auto width) {
+  return share_panels(rows, rows * rows * depth / 2, shares, [&](Index first, auto width) {
     const Columns<Scalar> panel{u.data + first * u.stride, u.stride};
     subtract_product<width.value, Fresh, Scalar>(panel, b, b.data + first, depth,
                                                  lanes_below(first), lanes_above(rows));

@@ -46,6 +46,7 @@ class CoulombNewton {
   /// Updates the pointer to the graph after the graph has moved in memory. Its contents are
   /// unchanged.
   void follow(const ContactGraph& graph) noexcept { directions_.follow(graph); }
+  void watch(const SolveLimits* limits) noexcept { directions_.watch(limits); }
 
   /// Solves an island from the last evaluated iterate. Afterwards the iterate is the best one.
   /// @param packed  that of the state; its v̂ₙ are reduced during the solve, and restored.

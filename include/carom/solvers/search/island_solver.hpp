@@ -45,6 +45,11 @@ class IslandSolver {
     direct_.follow(graph);
     coulomb_.follow(graph);
   }
+  /// Lets factorisations end as soon as limits are over; null for none.
+  void watch(const SolveLimits* limits) noexcept {
+    direct_.watch(limits);
+    coulomb_.watch(limits);
+  }
   /// Reserves memory for the islands of a graph.
   /// @param analysed  whether the pattern differs from that of the last call.
   void lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed);

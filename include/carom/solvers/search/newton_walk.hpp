@@ -175,7 +175,9 @@ template <RealScalar Scalar, typename Iterate, typename FindDirection>
   int stalls = 0;
   while (iterations < limits.iteration_limit) {
     if (limits.caller.is_over()) return give_best(SolveStatus::deadline);
-    if (!find_direction()) return give_best(SolveStatus::not_finite);
+    if (!find_direction()) {
+      return give_best(limits.caller.is_over() ? SolveStatus::deadline : SolveStatus::not_finite);
+    }
     const Scalar step = iterate.advance();
     ++iterations;
     const IslandMeasures<Scalar>& now = iterate.measures();

@@ -293,6 +293,11 @@ class BodySystem {
   /// Sets the crew that shares the work on large islands from now on, to the same bits; null for
   /// none. With a crew, only one island at a time may be worked on.
   void share(Crew* crew) noexcept { crew_ = crew; }
+  /// Lets factorisations end as soon as limits are over; null for none.
+  void watch(const SolveLimits* limits) noexcept {
+    lu_.watch(limits);
+    cholesky_.watch(limits);
+  }
 
   /// Updates the pointers of the factors after this object has moved in memory.
   void follow() noexcept {

@@ -58,6 +58,7 @@ class CoulombDirections {
   }
   /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
+  void watch(const SolveLimits* limits) noexcept { lu_.watch(limits); }
 
   /// d = −H⁻¹ F at the last evaluated iterate. Returns false if H is singular or d is not finite.
   /// @param newton  of the state; it stores the directions of friction.

@@ -61,6 +61,8 @@ class DirectHessian {
   }
   /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
+  /// Lets factorisations end as soon as limits are over; null for none.
+  void watch(const SolveLimits* limits) noexcept { cholesky_.watch(limits); }
 
   /// Marks all of an island's matrix to be filled.
   void clear(const PackedIsland& island) noexcept { cholesky_.touch(island.range); }

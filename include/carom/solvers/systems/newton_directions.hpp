@@ -29,6 +29,7 @@ class DirectDirections {
   }
   /// Updates the pointer to the graph after it has moved in memory. Its contents are unchanged.
   void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
+  void watch(const SolveLimits* limits) noexcept { hessian_.watch(limits); }
 
   /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite although its
   /// diagonal is raised.
