@@ -28,13 +28,13 @@ def multiply(a: Array, b: Array) -> Array:
 
 def conjugate(q: Array) -> Array:
     """The inverse of unit quaternions (..., 4)."""
-    return q * np.array([-1.0, -1.0, -1.0, 1.0])
+    return np.asarray(q * np.array([-1.0, -1.0, -1.0, 1.0]))
 
 
 def rotate(q: Array, v: Array) -> Array:
     """Vectors (..., 3), turned by unit quaternions (..., 4)."""
     t = 2 * cross(q[..., :3], v)
-    return v + q[..., 3:] * t + cross(q[..., :3], t)
+    return np.asarray(v + q[..., 3:] * t + cross(q[..., :3], t))
 
 
 def matrices(q: Array) -> Array:
@@ -49,7 +49,7 @@ def turn_by(q: Array, vector: Array) -> Array:
     """Unit quaternions (n, 4), turned by rotation vectors (n, 3) along the axes of the world."""
     half = np.linalg.norm(vector, axis=-1, keepdims=True) / 2
     turned = multiply(np.concatenate([vector * np.sinc(half / np.pi) / 2, np.cos(half)], axis=-1), q)
-    return turned / np.linalg.norm(turned, axis=-1, keepdims=True)
+    return np.asarray(turned / np.linalg.norm(turned, axis=-1, keepdims=True))
 
 
 def moved(position: Array, turn: Array, local: Array) -> tuple[Array, Array]:

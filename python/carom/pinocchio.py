@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pinocchio
+import pinocchio  # type: ignore[import-untyped]
 
 import carom
 
@@ -126,7 +126,6 @@ def contacts_of(model: Any, geometry_model: Any, geometry_data: Any, friction: f
     friction, restitution, correction: those of Contact, for all.
     """
     found = []
-    shared = {"friction": friction, "restitution": restitution, "correction": correction}
     for k, pair in enumerate(geometry_model.collisionPairs):
         result, patches = geometry_data.collisionResults[k], geometry_data.contactPatchResults[k]
         if not geometry_data.activeCollisionPairs[k] or not result.numContacts():
@@ -143,8 +142,8 @@ def contacts_of(model: Any, geometry_model: Any, geometry_data: Any, friction: f
                 points.append((contact.getNearestPoint1(), contact.getNearestPoint2(), contact.normal))
         for start, end, normal in points:
             gap = float(np.dot(normal, np.subtract(end, start)))
-            found.append(Contact(normal=np.array(normal), gap=gap, point=(np.array(start) + end) / 2, joint=second,
-                                 other_joint=first, **shared))
+            found.append(Contact(0, 0, np.array(normal), gap, friction, restitution, correction, (np.array(start) + end) / 2,
+                                 joint=second, other_joint=first))
     return found
 
 
@@ -282,9 +281,10 @@ class _Posed:
                 rows += sign * axes @ (jacobian[:3] + np.cross(jacobian[3:], point, axis=0))
         trees = list(dict.fromkeys(int(self.tree_of_joint[j]) for j in (own, other) if j > 0))
         parts = [rows[:, self.trees[t]] for t in trees]
-        second = {"other": trees[1], "other_jacobian": parts[1]} if len(trees) == 2 else {}
-        bounces = {"restitution": contact.restitution} if contact.restitution else {}
-        self.problem.add_contact(trees[0], parts[0], contact.friction, contact.gap, correction=contact.correction, **second, **bounces)
+        two = len(trees) == 2
+        self.problem.add_contact(trees[0], parts[0], contact.friction, contact.gap, correction=contact.correction,
+                                 other=trees[1] if two else None, other_jacobian=parts[1] if two else None,
+                                 restitution=contact.restitution if contact.restitution else None)
         self.points[number], self.axes[number] = point, axes
         self.sides.append((own, other))
         self.names.append((own, other, int(contact.frame), int(contact.other)))

@@ -481,6 +481,8 @@ def test_bad_numbers_leave_the_state_and_say_where():
     world.state.body_qd.zero_()
     with pytest.raises(ValueError, match="body 2 .*force: expected finite"):
         world.step(force=[[0] * 6, [0] * 6, [np.inf] * 6])
+    with pytest.raises(ValueError, match="time step: expected"):
+        world.step(dt=0.0)
     world.model.shape_material_mu.fill_(-0.5)
     world.solver.notify_model_changed(newton.ModelFlags.SHAPE_PROPERTIES)
     with pytest.raises(ValueError, match="world 0: contact 0: friction: expected a finite number >= 0, got -0.5"):
