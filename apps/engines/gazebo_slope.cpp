@@ -6,6 +6,7 @@
 // steps. After t = 1 s its speed is t g (sin a − μ cos a), whatever the heading of downhill. The
 // world runs with DART's own solver, and with carom's in its place. Ends with 1 where carom's speed
 // is wrong by more than 1e-4 m/s.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <dart/constraint/BoxedLcpConstraintSolver.hpp>

@@ -76,7 +76,7 @@ class SolverCarom(newton.solvers.SolverBase):
         """The solutions of the last step, one of each world, None where nothing moves. Status and residual are there."""
         return [part.solution for part in self._parts]
 
-    def notify_model_changed(self, flags: newton.ModelFlags | int) -> None:
+    def notify_model_changed(self, flags: "newton.ModelFlags | int") -> None:
         """Reads again what has changed, whatever the flags name. ValueError: as in the constructor."""
         _refuse(self.model)
         self._read_bodies()
@@ -187,9 +187,9 @@ class SolverCarom(newton.solvers.SolverBase):
 
     # A step.
 
-    def step(self, state_in: newton.State, state_out: newton.State, control: newton.Control | None,
-             contacts: newton.Contacts | None, dt: float, *,
-             observables: newton.solvers.SolverBase.Observables | None = None) -> None:
+    def step(self, state_in: newton.State, state_out: newton.State, control: "newton.Control | None",
+             contacts: "newton.Contacts | None", dt: float, *,
+             observables: "newton.solvers.SolverBase.Observables | None" = None) -> None:
         """Advances by dt [s], > 0, from state_in to state_out, which may be the same.
 
         control: None stands for that of the model. contacts: those of state_in, as model.collide() finds them, or None.
@@ -224,7 +224,7 @@ class SolverCarom(newton.solvers.SolverBase):
             if array is not None:
                 array.assign(step.parent_forces().astype(np.float32))
 
-    def update_contacts(self, contacts: newton.Contacts, state: newton.State | None = None) -> None:
+    def update_contacts(self, contacts: newton.Contacts, state: "newton.State | None" = None) -> None:
         """Writes the forces of the last step to contacts.force: force [N] and moment [N m] that act on the body of shape0, about
         its centre of mass, along the axes of the world.
 
