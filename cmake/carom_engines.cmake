@@ -48,6 +48,22 @@ if(TARGET carom_engine_dart)
   target_compile_definitions(carom_engine_dart INTERFACE EIGEN_MAX_ALIGN_BYTES=16)
 endif()
 
+# Gazebo's physics library, of the release that Debian 12 packs, and the plugin whose worlds are DART's.
+find_package(PkgConfig QUIET)
+if(TARGET carom_engine_dart AND PKG_CONFIG_FOUND)
+  pkg_check_modules(gazebo QUIET ignition-physics5-dartsim ignition-physics5-sdf ignition-plugin1-loader sdformat12)
+  find_library(gazebo_dartsim ignition-physics5-dartsim-plugin NO_CACHE)
+  if(gazebo_FOUND AND gazebo_dartsim)
+    add_library(carom_engine_gazebo INTERFACE)  # without its flags, which ask for C++17
+    target_include_directories(carom_engine_gazebo SYSTEM INTERFACE ${gazebo_INCLUDE_DIRS})
+    target_link_libraries(carom_engine_gazebo INTERFACE ${gazebo_LINK_LIBRARIES} carom_engine_dart)
+    target_compile_definitions(carom_engine_gazebo INTERFACE CAROM_DARTSIM_PLUGIN="${gazebo_dartsim}")
+  endif()
+endif()
+if(NOT TARGET carom_engine_gazebo)
+  message(STATUS "gazebo is not installed: its demonstration is not built")
+endif()
+
 # Pinocchio 4 has no Debian package; it comes as a wheel (benchmarks/board/install_peers.py) with its
 # headers and libraries, Boost among them. It is looked for in CMAKE_PREFIX_PATH and in CAROM_PEERS_DIR.
 # Its own CMake files need packages that the wheel leaves out, so they are not asked.

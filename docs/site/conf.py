@@ -44,7 +44,7 @@ breathe_default_project = "carom"
 # Namespaces stand with every header that opens them; initial values that Sphinx cannot read are shown as they are.
 suppress_warnings = ["duplicate_declaration.cpp", "source_code_parser.cpp"]
 
-autodoc_mock_imports = ["torch", "jax", "mujoco", "carom._jax"]
+autodoc_mock_imports = ["torch", "jax", "mujoco", "newton", "warp", "pinocchio", "carom._jax"]
 # What stands for torch and jax takes part in unions of types.
 _MockObject.__or__ = _MockObject.__ror__ = lambda self, other: self
 autodoc_member_order = "bysource"

@@ -10,7 +10,7 @@
     print(solution.velocity, solution.impulse, solution.residual)
 
 Arrays are numpy arrays of doubles; anything that numpy makes one of is taken. Units are SI.
-carom.torch and carom.jax are imported when they are first used.
+carom.torch, carom.jax, carom.mujoco, carom.newton and carom.pinocchio are imported when they are first used.
 """
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,7 @@ if not TYPE_CHECKING:  # a checker of types is told by `import carom.torch`, and
 
     def __getattr__(name: str) -> Any:
         """The layers: what they import takes seconds, and may not be installed."""
-        if name in ("jax", "mujoco", "torch"):
+        if name in ("jax", "mujoco", "newton", "pinocchio", "torch"):
             import importlib
 
             return importlib.import_module(f"carom.{name}")

@@ -96,7 +96,7 @@ def snippets():
 
 @pytest.mark.parametrize("page, code", snippets())
 def test_snippets_of_the_documents_run(page, code, monkeypatch, tmp_path):
-    for layer in ["torch", "jax", "mujoco"]:
+    for layer in ["torch", "jax", "mujoco", "newton", "pinocchio"]:
         if f"import carom.{layer}" in code:
             pytest.importorskip(layer)
             pytest.importorskip(f"carom.{layer}", exc_type=ImportError)
