@@ -97,6 +97,8 @@ void MujocoViews::bind(nb::handle model, nb::handle data) {
   const nb::module_ mujoco = nb::module_::import_("mujoco");
   solve_inertia_ = mujoco.attr("mj_solveM");
   is_sparse_ = mujoco.attr("mj_isSparse");
+  constexpr int sums_from = 400;
+  adds_margins_ = nb::cast<int>(mujoco.attr("mj_version")()) >= sums_from;
   acceleration_ = require(data, "qacc").attr("reshape")(1, -1);
   force_ = require(data, "qacc").attr("copy")().attr("reshape")(1, -1);
   bound_.emplace_back(force_, sizeof(double), "qacc");
@@ -129,17 +131,28 @@ void MujocoViews::bind_geometries(nb::handle model) {
   given_.assign(g.geom_margin, g.geom_margin + g.count);
   given_.insert(given_.end(), g.pair_margin, g.pair_margin + g.pair_count);
   approach_.assign(std::size_t(g.count), 0);
+  int tree = -1;
+  one_tree_ = true;
+  for (int i = 0; i < g.count; ++i) {
+    const int body = g.geom_bodyid[i], root = g.body_rootid[body];
+    if (g.body_weldid[body] == 0) continue;
+    one_tree_ = one_tree_ && (tree < 0 || tree == root);
+    tree = root;
+  }
 }
 
-/// The largest speed of a geometry's points [m/s].
-double MujocoViews::speed_of(int geometry) const noexcept {
+double MujocoViews::speed_of(int geometry, bool relative) const noexcept {
   using Vector = Eigen::Map<const Eigen::Vector3d>;
   const MujocoGeometries& g = geometries_;
-  const int body = g.geom_bodyid[geometry];
-  if (g.body_weldid[body] == 0) return 0;
-  const Vector spin(g.cvel + 6 * body), velocity(g.cvel + 6 * body + 3);
-  const Vector centre(g.subtree_com + 3 * g.body_rootid[body]), place(g.geom_xpos + 3 * geometry);
-  return velocity.norm() + spin.norm() * ((place - centre).norm() + g.geom_rbound[geometry]);
+  const int body = g.geom_bodyid[geometry], root = g.body_rootid[body];
+  const auto twist = [&](int of) { return g.cvel + 6 * of; };  // about the centre of the tree
+  const auto difference = [&](int part) -> Eigen::Vector3d {
+    Eigen::Vector3d value = Vector(twist(body) + part);
+    if (relative) value -= Vector(twist(root) + part);
+    return value;
+  };
+  const double arm = (Vector(g.geom_xpos + 3 * geometry) - Vector(g.subtree_com + 3 * root)).norm();
+  return difference(3).norm() + difference(0).norm() * (arm + g.geom_rbound[geometry]);
 }
 
 bool MujocoViews::widen_margins(nb::handle model, nb::handle data, bool ahead) {
@@ -155,18 +168,30 @@ bool MujocoViews::widen_margins(nb::handle model, nb::handle data, bool ahead) {
     widened = widened || margin < (std::max)(given, needed);
     if (ahead || margin < needed) margin = (std::max)(given, ahead ? lacking * needed : needed);
   };
+  const auto moves = [&](int i) { return g.body_weldid[g.geom_bodyid[i]] != 0; };
+  // What does not move has the margin of the fastest: then geometries of one tree, whose limbs
+  // move together, need no more than what they approach each other.
+  double fastest = 0;
   for (int i = 0; i < g.count; ++i) {
-    const bool moves = g.body_weldid[g.geom_bodyid[i]] != 0;
-    approach_[std::size_t(i)] =
-        moves ? resting * g.geom_rbound[i] + step * (speed_of(i) + fall) : 0;
-    // MuJoCo takes the larger one of two margins, which is no less than the sum of two halves.
-    const double needed = 2 * approach_[std::size_t(i)];
-    if (std::isfinite(needed)) widen(g.geom_margin[i], given_[std::size_t(i)], needed);
+    approach_[std::size_t(i)] = 0;
+    if (!moves(i)) continue;
+    const double rest = resting * g.geom_rbound[i] + step * fall;
+    const double approach = rest + step * speed_of(i, false);
+    if (!std::isfinite(approach)) continue;
+    fastest = (std::max)(fastest, approach);
+    approach_[std::size_t(i)] = one_tree_ ? rest + step * speed_of(i, true) : approach;
+  }
+  for (int i = 0; i < g.count; ++i) {
+    // The larger one of two margins is no less than half of their sum.
+    const double own = (adds_margins_ ? 1 : 2) * approach_[std::size_t(i)];
+    widen(g.geom_margin[i], given_[std::size_t(i)], moves(i) ? own : fastest);
   }
   for (int i = 0; i < g.pair_count; ++i) {
-    const double needed =
-        approach_[std::size_t(g.pair_geom1[i])] + approach_[std::size_t(g.pair_geom2[i])];
-    if (std::isfinite(needed)) widen(g.pair_margin[i], given_[std::size_t(g.count + i)], needed);
+    const auto own = [&](int geometry) {
+      return moves(geometry) ? approach_[std::size_t(geometry)] : fastest;
+    };
+    widen(g.pair_margin[i], given_[std::size_t(g.count + i)],
+          own(g.pair_geom1[i]) + own(g.pair_geom2[i]));
   }
   return widened;
 }

@@ -136,7 +136,8 @@ class MujocoViews {
   void read_rows(bool soft);
   void read_contacts();
   void bind_geometries(nb::handle model);
-  [[nodiscard]] double speed_of(int geometry) const noexcept;
+  /// The largest speed of a geometry's points [m/s], relative to the root of its tree or at all.
+  [[nodiscard]] double speed_of(int geometry, bool relative) const noexcept;
   /// The memory of an array of at least that many numbers, which `kept` then keeps.
   template <typename Number>
   Number* numbers(nb::handle owner, const char* name, Index count, std::vector<ArrayMemory>& kept);
@@ -147,6 +148,8 @@ class MujocoViews {
   std::vector<ArrayMemory> model_bound_;
   const char* weights_name_ = nullptr;  ///< efc_diagA, or its name in older versions.
   MujocoGeometries geometries_;
+  bool one_tree_ = true;      ///< Whether all geometries that move belong to one kinematic tree.
+  bool adds_margins_ = true;  ///< Whether MuJoCo adds two margins, as from version 4 on.
   std::vector<double> given_, approach_;  ///< Margins of the model, and needed of geometries [m].
   MujocoModelView model_view_;
   MujocoDataView data_view_;

@@ -85,6 +85,24 @@ class MujocoLawWriter {
     }
   }
 
+  /// Whether a contact may close in the step: its gap is less than twice the way that its bodies
+  /// could make towards each other if all their velocities added up.
+  [[nodiscard]] bool may_close(const MujocoBlock& block) const noexcept {
+    const double gap = data_->contact[block.id].dist;
+    if (!(gap > 0)) return true;
+    double speed = 0;
+    const auto add = [&](int row, double share) {
+      visit_mujoco_row(*model_, *data_, row, [&](int dof, MujocoNumber entry) {
+        const double change = step_ * data_->qacc_smooth[dof];
+        speed += share * std::abs(entry) * (std::abs(data_->qvel[dof]) + std::abs(change));
+      });
+    };
+    // The sum of a pyramid's two facets is twice the normal, so that the bound is a larger one.
+    add(block.first_row, is_pyramid(block) ? 0.5 : 1);
+    if (is_pyramid(block)) add(block.first_row + 1, 0.5);
+    return gap <= 2 * step_ * speed;
+  }
+
   /// Coulomb's cone of a contact, for any form of MuJoCo's rows.
   /// @param soft        whether the normal has MuJoCo's R and a_ref; otherwise the gap at the end
   ///                    of the step is ≥ 0.

@@ -172,6 +172,7 @@ class MujocoProblem {
       }
       return true;
     }
+    if (terms.coulomb && !terms.soft_normal && !writer.may_close(block)) return true;
     if (terms.coulomb) {
       writer.write_coulomb(block, terms.soft_normal, terms.correction, law_);
     } else {
