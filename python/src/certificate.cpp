@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.certify.
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <limits>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -12,6 +15,7 @@
 
 #include "bindings.hpp"
 #include "impulse_problem.hpp"
+#include "thread_team.hpp"
 #include "unlocked.hpp"
 
 namespace carom::python {
@@ -49,38 +53,55 @@ Certificate judge_impulses(const DelassusProblem<double>& dual, FrictionLaw law,
 }
 
 Certificate judge(const ProblemData& data, FrictionLaw law, const VectorX<double>& velocity,
-                  const VectorX<double>& impulse) {
+                  const VectorX<double>& impulse, int threads) {
   const ContactProblem<double>& problem = data.problem();
-  const ContactCertificate<double> pair = certify(problem, velocity, impulse);
-  Certificate result;
-  const AnswerError<double> error = judge_answer(problem, law, velocity, impulse);
+  const bool compliant = law == FrictionLaw::convex && problem.rigid_count() == 0;
+  ContactCertificate<double> pair;
+  AnswerError<double> error;
+  Certificate impulses;
+  const auto measure = [&](std::size_t which) {
+    if (which == 0) pair = certify(problem, velocity, impulse);
+    if (which == 1) error = judge_answer(problem, law, velocity, impulse);
+    if (which == 2 && !compliant) {
+      DelassusForm<double> form;
+      DelassusProblem<double> dual;
+      form.write(problem, dual);
+      Index worst = -1;
+      impulses = judge_impulses(dual, law, impulse, worst);
+    }
+  };
+  const SharedWork work{.count = 3,
+                        .threads = threads,
+                        .make_work = [&](Lookout*) -> RangeWork {
+                          return [&](std::size_t first, std::size_t last) {
+                            for (std::size_t i = first; i < last; ++i) measure(i);
+                          };
+                        },
+                        .ask = {}};
+  std::atomic<bool> stopped = false;
+  do_all(work, stopped);
+  Certificate result = compliant ? Certificate() : impulses;
   result.law = law;
   result.residual = error.residual;
   result.momentum_residual = pair.residual;
-  if (law == FrictionLaw::convex && problem.rigid_count() == 0) {
+  if (compliant) {
     result.error_bound = pair.velocity_error_bound;
     result.natural_map_error = pair.natural_map_error;
     result.cone_violation = pair.cone_violation;
     result.complementarity = pair.complementarity;
     result.duality_gap = pair.duality_gap;
-    take_worst(data, error.block, result);
-    return result;
   }
-  DelassusForm<double> form;
-  DelassusProblem<double> dual;
-  form.write(problem, dual);
-  Index worst = -1;
-  result = judge_impulses(dual, law, impulse, worst);
-  result.residual = error.residual;
-  result.momentum_residual = pair.residual;
   take_worst(data, error.block, result);
   return result;
 }
 
 Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::handle impulse,
-                           nb::handle law, nb::handle rigid) {
+                           nb::handle law, nb::handle rigid, nb::handle threads) {
   std::shared_ptr<const ProblemData> data = problem.data;
   const FrictionLaw chosen = read_law(law);
+  constexpr Index least = 3000;  // rows that are judged in about the time that a thread takes
+  const int most = read_threads(threads);
+  const int useful = data->problem().impulse_count() < least ? 1 : std::min(most, 3);
   if (nb::cast<bool>(nb::bool_(nb::borrow(rigid)))) {
     auto copy = std::make_shared<ProblemData>(*data);
     copy->make_rigid();
@@ -107,7 +128,7 @@ Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::ha
     gamma.setZero(step.impulse_count());
     if (v.allFinite()) write_impulse(step, v, gamma);
   }
-  return judge(*data, chosen, v, gamma);
+  return judge(*data, chosen, v, gamma, useful);
 }
 
 Certificate certify_impulses(const std::shared_ptr<ImpulseProblem>& problem, nb::handle impulse,
@@ -170,15 +191,16 @@ void bind_certificate(nb::module_& module) {
   module.def(
       "certify", &certify_answer, nb::arg("problem"), nb::arg("velocity") = nb::none(),
       nb::arg("impulse") = nb::none(), nb::arg("law").none() = "coulomb",
-      nb::arg("rigid").none() = false,
+      nb::arg("rigid").none() = false, nb::arg("threads") = nb::none(),
       nb::sig("def certify(problem: ContactProblem, "
               "velocity: numpy.typing.ArrayLike | None = None, "
               "impulse: numpy.typing.ArrayLike | None = None, law: str = 'coulomb', "
-              "rigid: bool = False) -> Certificate"),
+              "rigid: bool = False, threads: int | None = None) -> Certificate"),
       "Judges an answer, whoever found it.\n\n"
       "velocity: (nv,) [m/s, rad/s]. impulse: (nc, 3) [N s], or stacked as\n"
       "Solution.stacked_impulse. What is left out follows from the other: the velocity that\n"
-      "impulses lead to, or under the convex law the impulses that a velocity leads to.");
+      "impulses lead to, or under the convex law the impulses that a velocity leads to.\n"
+      "threads: on which the measures are taken, up to three of use; None: as many as there are.");
   module.def(
       "certify", &certify_impulses, nb::arg("problem"), nb::arg("impulse").none(),
       nb::arg("law") = nb::none(),

@@ -175,3 +175,21 @@ def test_none_of_them():
     problem = carom.ContactProblem(0.01)
     assert problem.add_bodies(np.zeros((0, 6, 6)), np.zeros((0, 6))).size == 0
     assert problem.add_contacts(np.zeros(0), np.zeros((0, 3, 6))).size == 0
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_certificates_do_not_depend_on_threads(law):
+    """A row of blocks on the ground, enough of them for threads."""
+    rng = np.random.default_rng(3)
+    count = 1200
+    problem = carom.ContactProblem(0.01)
+    problem.add_bodies(np.broadcast_to(2 * np.eye(3), (count, 3, 3)), rng.normal(size=(count, 3)))
+    problem.add_contacts(np.arange(count), np.broadcast_to(np.eye(3), (count, 3, 3)), friction=0.5)
+    solution = carom.solve(problem, law=law)
+    alone, shared = (carom.certify(problem, solution.velocity, solution.impulse, law=law, threads=threads) for threads in (1, 3))
+    names = ["residual", "momentum_residual", "natural_map_error", "cone_violation", "complementarity", "error_bound",
+             "duality_gap", "signorini", "dissipation_angle", "worst_contact"]
+    assert [getattr(alone, name) for name in names] == [getattr(shared, name) for name in names]
+    assert alone.residual <= 1e-8
+    with pytest.raises(ValueError, match="threads"):
+        carom.certify(problem, solution.velocity, solution.impulse, threads=0)
