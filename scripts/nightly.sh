@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers valgrind fuzz
-  coverage site)
+rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
+  valgrind fuzz coverage site)
 describe() {
   case $1 in
     sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
@@ -25,6 +25,7 @@ describe() {
     device) echo "all kernels for graphics processors, by nvcc" ;;
     budgets) echo "what carom costs a user's compiler, for reading: budgets hold for an idle machine" ;;
     peers) echo "the adapters of Pinocchio and of MuJoCo 4, which come as wheels" ;;
+    simulators) echo "carom in Python beside the wheels of MuJoCo, Newton and Pinocchio" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -196,6 +197,14 @@ row_peers() {
       carom_engines_mujoco_gripper carom_engines_mujoco_humanoid \
       carom_engines_slope_in_three_engines &&
     tests_of peers -R 'pinocchio|mujoco|slope'
+}
+
+row_simulators() {
+  local python=build/python-tests/bin/python folder=$PWD/$out/simulators
+  scripts/python.sh -k test_many_at_once
+  "$python" -m pip install --quiet --disable-pip-version-check --upgrade --target "$folder" mujoco newton pin
+  (cd python/tests && PYTHONPATH=$folder "$OLDPWD/$python" -m pytest -q -p no:cacheprovider \
+    test_mujoco.py test_newton.py test_pinocchio.py test_answers.py)
 }
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.
