@@ -86,8 +86,8 @@ def told(scene, row):
     """An answer in a table: the error, or what happened."""
     if "reason" in row:
         return e(f"{row['verdict']}: {row['reason']}")
-    unit = f"\u00a0{scene.unit}" if scene.unit else ""  # a number and its unit stay on one line
-    return f"{row['verdict']}, {judge.number_text(row['error'])}{e(unit)}"
+    unit = f"\u00a0{scene.unit}" if scene.unit else ""
+    return f"<span>{row['verdict']}, {judge.number_text(row['error'])}{e(unit)}</span>"  # on one line
 
 
 def step_ms(row):
@@ -110,7 +110,7 @@ def scene_table(scene, pairs):
         default, best = pair["default"], pair["best"]
         cells = [(told(scene, default), CLASSES[default["verdict"]]), (told(scene, best), CLASSES[best["verdict"]]),
                  (e(settings_text(best["settings"])), ""), (step_time(default), "number"), (step_time(best), "number")]
-        labels = [heads[1], "error " + heads[2], heads[3], heads[4], "time per step " + heads[5]]
+        labels = ["error at the defaults", "error " + heads[2], heads[3], heads[4], "time per step " + heads[5]]
         lines.append(td(e(name), "") + "".join(td(text, label, kind) for (text, kind), label in zip(cells, labels)))
     return table(heads, lines)
 
