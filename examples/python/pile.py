@@ -17,11 +17,11 @@ GRAVITY = 9.81  # [m/s^2]
 STEPS = 600
 FRICTION = 0.5
 DENSITY = 500.0  # [kg/m^3]
-MARGIN = 0.04  # [m]; two boxes nearer than this may touch within a step
+MARGIN = 0.04  # [m]; what is nearer than this may touch within a step: nothing closes faster than 8 m/s
 
 # %% [markdown]
 # The boxes: half sides, places, turns from the box to the world, and velocities (linear, then spin) in the world.
-# They start in layers of six, turned at random, above the ground z = 0.
+# They start in layers of nine, turned at random, above the ground z = 0.
 
 
 # %%
@@ -67,8 +67,8 @@ def make_pile(count=30, seed=1):
 
 
 # %%
-def widest_gaps(boxes, a, b):
-    """Per pair of boxes (a, b): gap along the best face normal and along the best pair of edges [m], which they are, and axes."""
+def gaps_by_axis(boxes, a, b):
+    """Of pairs of boxes (a, b): the gaps (pairs, 15) along all axes [m], and the axes (pairs, 15, 3), from b to a."""
     axes_a, axes_b = boxes.turn[a].transpose(0, 2, 1), boxes.turn[b].transpose(0, 2, 1)
     edges = np.cross(axes_a[:, :, None], axes_b[:, None]).reshape(-1, 9, 3)
     size = np.linalg.norm(edges, axis=2, keepdims=True)
@@ -133,7 +133,7 @@ def find_contacts(boxes):
     radius = np.linalg.norm(boxes.half, axis=1)
     near = np.linalg.norm(boxes.position[a] - boxes.position[b], axis=1) < radius[a] + radius[b] + MARGIN
     a, b = a[near], b[near]
-    gaps, axes = widest_gaps(boxes, a, b)
+    gaps, axes = gaps_by_axis(boxes, a, b)
     for pair in np.flatnonzero(gaps.max(axis=1, initial=-np.inf) < MARGIN):
         first, other = a[pair], b[pair]
         face, edge = np.argmax(gaps[pair, :6]), 6 + np.argmax(gaps[pair, 6:])
