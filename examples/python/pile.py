@@ -84,14 +84,16 @@ def gaps_by_axis(boxes, a, b):
 
 def clip(points, axis, limit):
     """A polygon's part with points @ axis <= limit."""
+    room = limit - points @ axis
+    if room.min(initial=0) >= 0:
+        return points
     kept = []
-    for p, q in zip(points, np.roll(points, -1, axis=0)):
-        inside, ahead = limit - p @ axis, limit - q @ axis
-        if inside >= 0:
-            kept.append(p)
-        if (inside >= 0) != (ahead >= 0):
-            kept.append(p + inside / (inside - ahead) * (q - p))
-    return np.array(kept)
+    for k, point in enumerate(points):
+        if (room[k - 1] >= 0) != (room[k] >= 0):  # the side from the point before crosses the limit
+            kept.append(point + room[k] / (room[k] - room[k - 1]) * (points[k - 1] - point))
+        if room[k] >= 0:
+            kept.append(point)
+    return np.array(kept).reshape(-1, 3)
 
 
 def face_contacts(boxes, flat, other, normal):
@@ -106,9 +108,7 @@ def face_contacts(boxes, flat, other, normal):
     points = np.array([face + u + v, face - u + v, face - u - v, face + u - v])
     for side in ((k + 1) % 3, (k + 2) % 3):
         for axis in (axes[side], -axes[side]):
-            if len(points):
-                points = clip(points, axis, half[side] + middle @ axis)
-    points = points.reshape(-1, 3)
+            points = clip(points, axis, half[side] + middle @ axis)
     return points, (points - middle) @ normal - half[k]
 
 
