@@ -71,6 +71,8 @@ sed -i -E -e "s|href=\"\.\./\.\./README\.md\"|href=\"${repository:-../../README.
   "$out"/extra/docs/{demo,board}/index.html
 "$environment/bin/python" -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -c docs/site \
   -d "$out/doctrees" "$out/source" "$out/html"
+# No page leads to the copies that Sphinx makes of files for downloads (docs/site/conf.py).
+rm -rf "$out/html/_downloads"
 # The host of the pages would leave out what begins with an underscore.
 touch "$out/html/.nojekyll"
 
