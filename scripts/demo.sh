@@ -28,7 +28,7 @@ cmake --build --preset demo
 
 say "4/4 run the experiments"
 summary=build/demo.summary
-build/release/bin/carom demo --output build/demo | tee "$summary" || fail "carom demo did not finish"
+build/release/bin/carom demo --output build/demo --docs ../../docs | tee "$summary" || fail "carom demo did not finish"
 [ -s "$page" ] || fail "carom demo left no page $page"
 echo "The page of experiments is $PWD/$page" | tee -a "$summary"
 remember demo "$hash" "$summary"

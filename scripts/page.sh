@@ -25,6 +25,7 @@ fi
 
 say "2/2 the page"
 scripts/demo.sh --force
-cp build/demo/index.html docs/demo/index.html
+# Its links to the board and to other pages are those of a page in docs/demo.
+sed 's|href="\.\./\.\./docs/|href="../|' build/demo/index.html >docs/demo/index.html
 python3 tests/page/current_test.py --write page
 echo "docs/demo/index.html: $(wc -c <docs/demo/index.html) bytes"

@@ -64,8 +64,15 @@ list_files | sed -z 's|^\./||' | grep -zE '^([A-Z]+(\.md|\.cff)?|(docs|examples)
   xargs -0 cp --parents --preserve=timestamps -t "$out/source"
 mv "$out/source/docs/site/index.md" "$out/source/index.md"
 cp -r docs/demo docs/board "$out/extra/docs"
+# Both link to pages of the repository, which are pages of the site here. The repository itself is linked to where its
+# address is known, as in a workflow.
+repository=${GITHUB_REPOSITORY:+${GITHUB_SERVER_URL:-https://github.com}/$GITHUB_REPOSITORY}
+sed -i -E -e "s|href=\"\.\./\.\./README\.md\"|href=\"${repository:-../../README.html}\"|g" -e 's|(href="\.\./[^"#]*)\.md|\1.html|g' \
+  "$out"/extra/docs/{demo,board}/index.html
 "$environment/bin/python" -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -c docs/site \
   -d "$out/doctrees" "$out/source" "$out/html"
+# No page leads to the copies that Sphinx makes of files for downloads (docs/site/conf.py).
+rm -rf "$out/html/_downloads"
 # The host of the pages would leave out what begins with an underscore.
 touch "$out/html/.nojekyll"
 

@@ -82,6 +82,7 @@ struct HeapOptions {
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; created if it does not exist.
   std::string data;    ///< Folder of the bundled problems; empty: that beside the program.
+  std::string docs;    ///< Folder docs of the repository as the page sees it; empty: no links.
   bool brief = false;  ///< Whether long runs are shortened.
 };
 

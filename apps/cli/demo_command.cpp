@@ -48,40 +48,35 @@ int run_demo(const DemoOptions& options) {
   const Experiment problems =
       run_problem_experiment(options.data.empty() ? resource_folder("data") : options.data);
   const bool brief = options.brief;
-  const std::vector<Experiment> experiments{run_cone_experiment(),
-                                            run_path_experiment(),
-                                            run_incline_experiment(),
-                                            run_pizza_experiment(),
-                                            run_ground_experiment(),
-                                            run_pile_experiment(brief),
-                                            run_heap_experiment(brief),
-                                            run_wall_experiment(brief),
-                                            run_cradle_experiment(),
-                                            run_billiards_experiment(),
-                                            run_order_experiment(),
-                                            run_galperin_experiment(),
-                                            run_energy_experiment(brief),
-                                            run_motion_experiment(),
-                                            run_drift_experiment(brief),
-                                            run_chain_experiment(),
-                                            run_break_experiment(),
-                                            run_trex_experiment(brief),
-                                            run_stiff_contact_experiment(brief),
-                                            run_climb_experiment(brief),
-                                            problems};
-  const std::string path = write_page(options.output, make_page(experiments, parts));
+  // A reader sees motion first, then what to play with, then the answers that take patience.
+  const std::vector<Chapter> chapters{
+      {"In motion",
+       {run_pile_experiment(brief), run_break_experiment(), run_chain_experiment(),
+        run_trex_experiment(brief)}},
+      {"To try", {run_billiards_experiment(), run_cradle_experiment(), run_cone_experiment()}},
+      {"Friction and rest",
+       {run_incline_experiment(), run_pizza_experiment(), run_wall_experiment(brief),
+        run_heap_experiment(brief), run_ground_experiment(), run_path_experiment(), problems}},
+      {"Impacts", {run_order_experiment(), run_galperin_experiment()}},
+      {"Motion over long times",
+       {run_energy_experiment(brief), run_motion_experiment(), run_drift_experiment(brief)}},
+      {"Stiff contact", {run_stiff_contact_experiment(brief), run_climb_experiment(brief)}}};
+  const std::string path = write_page(options.output, make_page(chapters, parts, options.docs));
 
   std::vector<std::vector<std::string>> rows{
       {"quantity", "closed form", "computed", "error", "allowed", ""}};
   std::size_t total = 0, passed = 0;
-  for (const Experiment& experiment : experiments) {
-    for (const Comparison& c : experiment.comparisons) {
-      ++total;
-      passed += c.passed() ? 1 : 0;
-      const std::string unit = c.unit.empty() ? "" : " [" + c.unit + "]";
-      rows.push_back({c.quantity + unit, files::format_rounded(c.expected, 6),
-                      files::format_rounded(c.computed, 6), files::format_rounded(c.error(), 2),
-                      files::format_rounded(c.tolerance, 2), c.passed() ? "ok" : "WRONG"});
+  const auto add_row = [&](const Comparison& c) {
+    ++total;
+    passed += c.passed() ? 1 : 0;
+    const std::string unit = c.unit.empty() ? "" : " [" + c.unit + "]";
+    rows.push_back({c.quantity + unit, files::format_rounded(c.expected, 6),
+                    files::format_rounded(c.computed, 6), files::format_rounded(c.error(), 2),
+                    files::format_rounded(c.tolerance, 2), c.passed() ? "ok" : "WRONG"});
+  };
+  for (const Chapter& chapter : chapters) {
+    for (const Experiment& experiment : chapter.experiments) {
+      for (const Comparison& c : experiment.comparisons) add_row(c);
     }
   }
   print(format_table(rows) + "\n" + std::to_string(passed) + " of " + std::to_string(total) +

@@ -32,6 +32,7 @@ struct Panel {
   std::string title;
   std::vector<LegendEntry> legend;
   std::string svg;
+  bool opens_page = false;  ///< Stands at the top of the page in the place of its section.
 };
 
 /// A section of the page: a question, pictures, numbers.
@@ -44,7 +45,13 @@ struct Experiment {
   std::vector<Comparison> comparisons;
 };
 
-/// The experiments, in the order of the page. `brief` ones do about a tenth of the work.
+/// Experiments about one thing.
+struct Chapter {
+  std::string title;
+  std::vector<Experiment> experiments;
+};
+
+/// `brief` experiments do about a tenth of the work.
 Experiment run_cone_experiment();
 Experiment run_path_experiment();
 Experiment run_incline_experiment();
@@ -81,6 +88,9 @@ PlayParts read_play_parts(const std::string& folder);
 std::string make_play(const std::string& kind);
 
 /// The whole page, self-contained.
-std::string make_page(const std::vector<Experiment>& experiments, const PlayParts& parts);
+/// @param docs  the folder docs of the repository as the page sees it, whose board and pages the
+///              menu leads to; empty: it leads to the sections of the page only.
+std::string make_page(const std::vector<Chapter>& chapters, const PlayParts& parts,
+                      const std::string& docs);
 
 }  // namespace carom::cli

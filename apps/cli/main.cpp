@@ -338,6 +338,8 @@ struct CommandLine {
     command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
     command->add_option("--data", demo.data,
                         "Folder of the bundled problems; that beside the program unless given");
+    command->add_option("--docs", demo.docs,
+                        "Folder docs of the repository as the page sees it, to link to");
     command->add_flag("--brief", demo.brief, "A tenth of the work in the long experiments");
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }

@@ -29,16 +29,28 @@ std::string html_number(double value, int digits) {
   return text + power;
 }
 
-/// A carom shot: the cue ball hits the other two after the cushions.
-constexpr const char* hero_picture = R"svg(<svg viewBox="0 0 420 230" role="img"
- aria-label="A billiard shot that meets two balls by way of three cushions">
-<rect x="6" y="6" width="408" height="218" rx="16" fill="var(--felt)" opacity="0.92"/>
-<rect x="20" y="20" width="380" height="190" rx="6" fill="none" stroke="#ffffff" stroke-opacity="0.25" stroke-width="1.5"/>
-<polyline points="82,168 222,92 340,30 390,86 276,200 150,126 108,66" fill="none" stroke="#ffffff" stroke-opacity="0.75" stroke-width="1.8" stroke-dasharray="1 7" stroke-linecap="round"/>
-<g stroke="#00000033"><circle cx="82" cy="168" r="11" fill="#fdfbf4"/>
-<circle cx="226" cy="110" r="11" fill="#d9472b"/><circle cx="102" cy="47" r="11" fill="#f2bf3c"/></g>
-<g fill="#ffffff" fill-opacity="0.45"><circle cx="78" cy="164" r="3"/><circle cx="222" cy="106" r="3"/><circle cx="98" cy="43" r="3"/></g>
-</svg>)svg";
+/// A title as the address of a place in the page: its letters and digits, in lower case.
+std::string address_of(const std::string& title) {
+  std::string address;
+  for (const char c : title) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      address += upper ? char(c - 'A' + 'a') : c;
+    } else if (c == ' ') {
+      address += '-';
+    }
+  }
+  while (!address.empty() && address.back() == '-') address.pop_back();
+  return address;
+}
+
+/// The first sentence of a text, its end included.
+std::string first_sentence(const std::string& text) {
+  for (std::size_t k = 0; k + 1 < text.size(); ++k) {
+    if ((text[k] == '.' || text[k] == '?') && text[k + 1] == ' ') return text.substr(0, k + 1);
+  }
+  return text;
+}
 
 std::string make_legend(const std::vector<LegendEntry>& entries) {
   if (entries.empty()) return "";
@@ -59,16 +71,42 @@ std::string make_legend(const std::vector<LegendEntry>& entries) {
   return html + "</div>";
 }
 
+std::string make_figure(const Panel& panel, const char* style) {
+  return "<figure" + std::string(style) + ">\n<h3>" + panel.title + "</h3>" +
+         make_legend(panel.legend) + "\n" + panel.svg + "</figure>\n";
+}
+
+/// What a folded section says of itself beside its title: what moves in it, and how its numbers
+/// are.
+std::string make_tags(const Experiment& experiment) {
+  const auto moves = [](const Panel& panel) {
+    return !panel.opens_page && panel.svg.find("class=\"player\"") != std::string::npos;
+  };
+  std::string html = "<span class=\"tags\">";
+  if (std::any_of(experiment.panels.begin(), experiment.panels.end(), moves)) {
+    html += "<span class=\"tag\">in motion</span>";
+  }
+  if (!experiment.play.empty()) html += "<span class=\"tag\">to try</span>";
+  const std::size_t count = experiment.comparisons.size();
+  const auto passed =
+      std::size_t(std::count_if(experiment.comparisons.begin(), experiment.comparisons.end(),
+                                [](const Comparison& c) { return c.passed(); }));
+  return html + "<span class=\"" + (passed == count ? "good" : "bad") + "\">" +
+         std::to_string(passed) + " of " + std::to_string(count) + " numbers right</span></span>";
+}
+
 std::string make_section(const Experiment& experiment) {
-  std::string html =
-      "<section>\n<h2>" + experiment.title + "</h2>\n<p>" + experiment.text + "</p>\n";
+  std::string html = "<details class=\"section\">\n<summary><h2>" + experiment.title +
+                     "</h2><span class=\"teaser\">" + first_sentence(experiment.text) + "</span>" +
+                     make_tags(experiment) + "</summary>\n<section id=\"" +
+                     address_of(experiment.title) + "\">\n<p>" + experiment.text + "</p>\n";
   if (!experiment.play.empty()) html += make_play(experiment.play);
   html += "<div class=\"panels\">\n";
   for (const Panel& panel : experiment.panels) {
-    html += "<figure>\n<h3>" + panel.title + "</h3>" + make_legend(panel.legend) + "\n" +
-            panel.svg + "</figure>\n";
+    if (!panel.opens_page) html += make_figure(panel, "");
   }
-  return html + "</div>\n<p class=\"caption\">" + experiment.caption + "</p>\n</section>\n";
+  return html + "</div>\n<p class=\"caption\">" + experiment.caption +
+         "</p>\n</section>\n</details>\n";
 }
 
 std::string make_row(const Comparison& c) {
@@ -82,61 +120,138 @@ std::string make_row(const Comparison& c) {
          html_number(c.tolerance, 2) + "</span></td></tr>\n";
 }
 
-std::string make_table(const std::vector<Experiment>& experiments) {
+std::string make_table(const std::vector<Chapter>& chapters) {
   std::string html =
-      "<section id=\"numbers\">\n<h2>Every number</h2>\n<p>Each quantity that has a closed form, "
-      "and what the library computes. Errors are relative; where the closed form is zero, they are "
-      "absolute.</p>\n<table>\n<thead><tr><th>quantity</th><th>closed form</th><th>computed</th>"
-      "<th>error</th><th>allowed</th></tr></thead>\n<tbody>\n";
-  for (const Experiment& experiment : experiments) {
-    html += "<tr class=\"group\"><td colspan=\"5\">" + experiment.title + "</td></tr>\n";
-    for (const Comparison& c : experiment.comparisons) html += make_row(c);
+      "<h2 class=\"chapter\">Numbers</h2>\n<details class=\"section\">\n<summary><h2>Every "
+      "number</h2><span class=\"teaser\">Each quantity whose value is known, and what the library "
+      "computes.</span></summary>\n<section id=\"numbers\">\n<p>Each quantity whose value is known "
+      "in closed form, and what the library computes. Errors are relative; where the closed form "
+      "is "
+      "zero, they are absolute, in the quantity’s unit.</p>\n<table>\n<thead><tr><th>quantity</th>"
+      "<th>closed form</th><th>computed</th><th>error</th><th>allowed</th></tr></thead>\n<tbody>\n";
+  for (const Chapter& chapter : chapters) {
+    for (const Experiment& experiment : chapter.experiments) {
+      html += "<tr class=\"group\"><td colspan=\"5\">" + experiment.title + "</td></tr>\n";
+      for (const Comparison& c : experiment.comparisons) html += make_row(c);
+    }
   }
-  return html + "</tbody>\n</table>\n</section>\n";
+  return html + "</tbody>\n</table>\n</section>\n</details>\n";
 }
 
 std::string make_fact(const std::string& number, const std::string& meaning, const char* style) {
   return "<div><b class=\"" + std::string(style) + "\">" + number + "</b>" + meaning + "</div>\n";
 }
 
-std::string make_facts(const std::vector<Experiment>& experiments) {
-  std::size_t total = 0, passed = 0;
-  double worst = 0;
-  for (const Experiment& experiment : experiments) {
-    for (const Comparison& c : experiment.comparisons) {
-      ++total;
-      passed += c.passed() ? 1 : 0;
-      if (c.expected != 0) worst = std::max(worst, c.error());
+std::string make_facts(const std::vector<Chapter>& chapters) {
+  std::size_t total = 0, passed = 0, close = 0, relative = 0;
+  Comparison worst{"", "", 1, 1, 1};
+  for (const Chapter& chapter : chapters) {
+    for (const Experiment& experiment : chapter.experiments) {
+      for (const Comparison& c : experiment.comparisons) {
+        ++total;
+        passed += c.passed() ? 1 : 0;
+        if (c.expected == 0) continue;
+        ++relative;
+        close += c.error() <= 1e-8 ? 1 : 0;
+        if (c.error() > worst.error()) worst = c;
+      }
     }
   }
+  const std::string all = " of " + std::to_string(relative);
   return "<div class=\"facts\">\n" +
          make_fact(std::to_string(passed) + " of " + std::to_string(total),
-                   "quantities as they should be", passed == total ? "good" : "bad") +
-         make_fact(html_number(worst, 2), "largest relative error of a closed form", "") +
-         make_fact(std::to_string(experiments.size()), "experiments", "") +
-         "<div><b><a href=\"#numbers\">The table</a></b>of every number</div>\n"
-         "<div><b><a href=\"#try-cone\">Cone</a>, <a href=\"#try-cradle\">cradle</a>, "
-         "<a href=\"#try-billiards\">billiards</a></b>to try: the library runs in this page</div>\n"
+                   "quantities of known value are as close to it as "
+                   "<a href=\"#numbers\">the table</a> asks of each",
+                   passed == total ? "good" : "bad") +
+         make_fact(std::to_string(close) + all,
+                   "known values other than zero are met to a relative error of "
+                   "10<sup>−8</sup> or less",
+                   "") +
+         make_fact(html_number(worst.error(), 2),
+                   "is the largest relative error among these " + std::to_string(relative) +
+                       ": of “" + worst.quantity + "”, where " + html_number(worst.tolerance, 2) +
+                       " is allowed",
+                   "") +
          "</div>\n";
+}
+
+std::string link_to(const std::string& address, const std::string& text) {
+  return "<a href=\"" + address + "\">" + text + "</a>";
+}
+
+/// A bar that stays at the top: the list of all sections, and where else to go.
+std::string make_menu(const std::vector<Chapter>& chapters, const std::string& docs) {
+  std::string html =
+      "<nav aria-label=\"This page and others\">\n<div class=\"strip\">" +
+      std::string(
+          "<a class=\"brand\" href=\"#top\">carom</a>\n<details class=\"menu\"><summary>"
+          "Sections</summary>\n<div class=\"list\">\n");
+  for (const Chapter& chapter : chapters) {
+    html += "<div><b>" + chapter.title + "</b>\n";
+    for (const Experiment& experiment : chapter.experiments) {
+      html += link_to("#" + address_of(experiment.title), experiment.title) + "\n";
+    }
+    html += "</div>\n";
+  }
+  html += "<div><b>Numbers</b>\n" + link_to("#numbers", "Every number") +
+          "\n</div>\n</div>\n</details>\n";
+  if (!docs.empty()) {
+    html += link_to(docs + "/board/index.html", "Board") + "\n" +
+            link_to(docs + "/README.md", "Docs") + "\n" +
+            link_to(docs + "/../README.md", "Source") + "\n";
+  }
+  return html + "</div>\n</nav>\n";
+}
+
+/// The picture that opens the page.
+std::string make_stage(const std::vector<Chapter>& chapters) {
+  std::string html;
+  for (const Chapter& chapter : chapters) {
+    for (const Experiment& experiment : chapter.experiments) {
+      for (const Panel& panel : experiment.panels) {
+        if (panel.opens_page) html += make_figure(panel, " class=\"stage\"");
+      }
+    }
+  }
+  return html;
+}
+
+/// What carom is, what it does, and where to go from here.
+std::string make_opening(const std::vector<Chapter>& chapters, const std::string& docs) {
+  std::string html =
+      "<header>\n<div class=\"lead\"><h1>carom</h1>\n<p>Contact physics that you can include: a "
+      "C++ "
+      "library of headers, with a Python package, that takes masses, Jacobians and contact points, "
+      "returns velocities and impulses, and says how good they are.</p></div>\n" +
+      make_stage(chapters) + "<div class=\"next\"><p class=\"ways\">";
+  if (!docs.empty()) html += link_to(docs + "/../README.md#install", "Install") + "\n";
+  return html + link_to("#try-billiards", "Break shot") + "\n" + link_to("#try-cradle", "Cradle") +
+         "\n" + link_to("#try-cone", "Cone") +
+         "</p>\n<p class=\"hint\">Break shot, cradle and cone are to try: the library itself runs "
+         "in "
+         "this page.</p></div>\n</header>\n";
 }
 
 }  // namespace
 
-std::string make_page(const std::vector<Experiment>& experiments, const PlayParts& parts) {
+std::string make_page(const std::vector<Chapter>& chapters, const PlayParts& parts,
+                      const std::string& docs) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>carom: experiments in contact</title>\n<style>" +
+      "<title>carom: contact physics that you can include</title>\n<style>" +
       std::string(page_style) + parts.style +
-      "</style>\n</head>\n<body>\n"
+      "</style>\n</head>\n<body id=\"top\">\n"
       "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>"
       "<marker id=\"tip\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"7\" "
-      "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 1 L10 5 L0 9 Z\"/></marker></defs></svg>\n"
-      "<main>\n<header><div><h1>carom</h1>\n<p>Contact physics you can include. This page ran "
-      "the library on questions whose answers are known, and shows how close it came.</p></div>\n" +
-      std::string(hero_picture) + "</header>\n" + make_facts(experiments);
-  for (const Experiment& experiment : experiments) html += make_section(experiment);
-  html += make_table(experiments);
+      "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 1 L10 5 L0 9 Z\"/></marker></defs></svg>\n" +
+      make_menu(chapters, docs) + "<main>\n" + make_opening(chapters, docs) + make_facts(chapters) +
+      "<div class=\"fold\"></div>\n";
+  for (const Chapter& chapter : chapters) {
+    html += "<h2 class=\"chapter\">" + chapter.title + "</h2>\n";
+    for (const Experiment& experiment : chapter.experiments) html += make_section(experiment);
+  }
+  html += make_table(chapters);
   return html +
          "<footer>Written by <code>carom demo</code>, from numbers computed during its run. "
          "SI units throughout; gravity is 9.81 m/s².</footer>\n</main>\n<script>" +

@@ -26,8 +26,8 @@ constexpr Play plays[] = {
      "The white ball touches the other two at once. Both possible futures run on one table."}};
 
 /// The scripts in the order of their dependencies.
-constexpr const char* scripts[] = {"draw.js",   "library.js",   "cone.js", "order_tree.js",
-                                   "cradle.js", "billiards.js", "start.js"};
+constexpr const char* scripts[] = {"draw.js",   "library.js",   "cone.js",  "order_tree.js",
+                                   "cradle.js", "billiards.js", "start.js", "sections.js"};
 
 }  // namespace
 

@@ -37,17 +37,59 @@ h3 { font-size: 15px; font-weight: 600; margin: 0 0 2px; line-height: 1.35; }
 p { margin: 0; max-width: 44em; }
 a { color: var(--s1); text-decoration-thickness: 1px; text-underline-offset: 3px; }
 code { font: 0.88em ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-header { display: grid; grid-template-columns: 1.25fr 1fr; gap: 40px; align-items: center; padding: 56px 0 28px; }
-header p { font-size: 20px; line-height: 1.5; color: var(--soft); margin-top: 14px; }
-header svg { width: 100%; height: auto; display: block; }
-.facts { display: flex; flex-wrap: wrap; gap: 10px 36px; padding: 18px 0; margin: 0 0 12px;
+nav { position: sticky; top: 0; z-index: 5; background: var(--paper); border-bottom: 1px solid var(--rule); }
+.strip { max-width: 1080px; margin: 0 auto; padding: 0 24px; height: 48px; display: flex; align-items: center;
+  gap: 4px 22px; font-size: 15px; white-space: nowrap; }
+.strip > a, .menu > summary { color: var(--ink); text-decoration: none; line-height: 48px; }
+.strip > a:hover, .menu > summary:hover { text-decoration: underline; }
+.strip .brand { font: 600 21px/48px "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", "P052", Georgia, serif; }
+.menu > summary { cursor: pointer; list-style: none; } .menu > summary::-webkit-details-marker { display: none; }
+.menu > summary::after { content: " ▾"; color: var(--soft); } .menu[open] > summary::after { content: " ▴"; }
+.strip > .menu { margin-right: auto; }
+.list { position: absolute; left: 0; right: 0; top: 100%; background: var(--card); border-bottom: 1px solid var(--rule);
+  box-shadow: var(--shadow); max-height: calc(100vh - 60px); overflow-y: auto; white-space: normal;
+  padding: 18px max(24px, calc((100% - 1032px) / 2)) 22px; columns: 4 220px; column-gap: 28px; }
+.list div { break-inside: avoid; padding-bottom: 14px; }
+.list b { display: block; font-size: 13.5px; color: var(--soft); font-weight: 600; }
+.list a { display: block; color: var(--ink); text-decoration: none; padding: 3px 0; line-height: 1.35; }
+.list a:hover { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--s1); outline-offset: 2px; }
+header { display: grid; grid-template: "lead stage" 1fr "next stage" 1fr / minmax(0, 1fr) minmax(0, 1.08fr); gap: 20px 48px;
+  padding: 30px 0 26px; }
+.lead { grid-area: lead; align-self: end; } .stage { grid-area: stage; } .next { grid-area: next; }
+header p { font-size: 19px; line-height: 1.5; color: var(--soft); margin-top: 12px; }
+.ways { display: flex; flex-wrap: wrap; gap: 10px; }
+header .ways { margin-top: 0; }
+.ways a { font-size: 16px; padding: 7px 16px; border: 1px solid var(--frame); border-radius: 9px; color: var(--ink);
+  text-decoration: none; background: var(--card); }
+.ways a:hover { border-color: var(--ink); } .ways a:first-child { background: var(--s1); border-color: var(--s1); color: var(--card); }
+header p.hint { font-size: 15px; margin-top: 10px; }
+.stage h3 { font-size: 14px; font-weight: 400; color: var(--soft); order: 1; padding-bottom: 4px; }
+.stage .player { padding-top: 0; }
+.facts { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 12px 36px; padding: 16px 0; margin: 0;
   border-top: 1px solid var(--rule); border-bottom: 1px solid var(--rule); }
 .facts div { font-size: 15px; color: var(--soft); }
 .facts b { display: block; font-size: 25px; line-height: 1.25; font-weight: 600; color: var(--ink);
   font-variant-numeric: tabular-nums; }
 .facts b.good { color: var(--good); } .facts b.bad { color: var(--bad); }
-section { padding: 44px 0 0; }
-section > p { margin-top: 12px; }
+.fold { height: 0; text-align: right; }
+.fold button { font: inherit; font-size: 14.5px; margin-top: 20px; padding: 5px 12px; color: var(--ink); background: var(--card);
+  border: 1px solid var(--frame); border-radius: 8px; cursor: pointer; position: relative; }
+.fold button:hover { border-color: var(--ink); }
+.chapter { font-size: 21px; padding: 26px 0 8px; }
+details.section { border-top: 1px solid var(--rule); }
+details.section > summary { display: grid; grid-template-columns: 20px minmax(0, 1fr) auto; gap: 0 8px; align-items: baseline;
+  padding: 9px 0; cursor: pointer; list-style: none; }
+details.section > summary::-webkit-details-marker { display: none; }
+details.section > summary::before { content: "▸"; color: var(--soft); } details.section[open] > summary::before { content: "▾"; }
+details.section > summary:hover h2 { text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 4px; }
+summary h2 { font: 600 17px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; letter-spacing: 0; }
+.teaser { grid-column: 2 / 4; grid-row: 2; color: var(--soft); font-size: 15px; line-height: 1.45; }
+details[open] > summary .teaser { display: none; }
+.tags { font-size: 13.5px; color: var(--soft); display: flex; flex-wrap: wrap; gap: 2px 12px; justify-content: flex-end; }
+.tag { color: var(--s1); border: 1px solid var(--s1); border-radius: 99px; padding: 0 8px; line-height: 1.45; }
+section { padding: 4px 0 28px; scroll-margin-top: 100px; }
+figure.try { scroll-margin-top: 60px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
   gap: 18px; margin: 22px 0 14px; }
 figure { margin: 0; background: var(--card); border: 1px solid var(--rule); border-radius: 12px;
@@ -103,16 +145,26 @@ sup { line-height: 0; }
 td sup { font-size: 0.72em; }
 .unit { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
 footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 18px; border-top: 1px solid var(--rule); }
+@media print {
+  nav, .fold, .ways, header p.hint { display: none; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+}
 @media (prefers-reduced-motion: reduce) { * { transition: none; scroll-behavior: auto; } }
 @media (max-width: 720px) {
   .controls button { padding: 9px 14px; }
   body { font-size: 16.5px; }
   main { padding: 0 16px 48px; }
-  header { grid-template-columns: 1fr; gap: 22px; padding: 28px 0 20px; }
-  header p { font-size: 18px; }
+  .strip { padding: 0 16px; gap: 4px 16px; }
+  .list { padding: 14px 16px 18px; columns: auto; } .list a { padding: 8px 0; }
+  header { grid-template: "lead" "stage" "next" / minmax(0, 1fr); gap: 16px; padding: 12px 0 18px; }
+  header p { font-size: 17px; margin-top: 6px; } .ways { gap: 8px; } .ways a { padding: 8px 12px; font-size: 15.5px; }
+  .chapter { padding: 22px 0 6px; }
+  .fold { height: auto; text-align: left; } .fold button { padding: 9px 14px; margin-top: 14px; }
+  details.section > summary { grid-template-columns: 16px minmax(0, 1fr); padding: 12px 0; }
+  .teaser { grid-column: 2; } .tags { grid-column: 2; grid-row: 3; justify-content: flex-start; padding-top: 3px; }
   figure { padding: 13px 12px 8px; }
   .tick, .name { font-size: 14.5px; } .bar-name { font-size: 13px; } .value { font-size: 13.5px; }
-  .facts { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 20px; }
+  .facts { grid-template-columns: minmax(0, 1fr); gap: 10px; padding: 14px 0; }
   .facts b { font-size: 21px; }
   table, tbody, tr, td { display: block; } thead { display: none; }
   tr { padding: 10px 0; border-bottom: 1px solid var(--rule); }
@@ -122,6 +174,7 @@ footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 1
   td[data-label] { display: flex; justify-content: space-between; gap: 16px; }
   td[data-label]::before { content: attr(data-label); color: var(--soft); }
 }
+@media (max-width: 370px) { .strip .brand { display: none; } }
 )css";
 
 }  // namespace carom::cli

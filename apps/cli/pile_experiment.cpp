@@ -113,14 +113,20 @@ Experiment run_pile_experiment(bool brief) {
   experiment.title = "A heap of discs";
   const Fall fall(brief ? 7 : 13);
   experiment.text =
-      std::to_string(fall.disc_count) +
-      " discs fall over, roll, wedge and come to rest: some two hundred contacts with "
+      "The " + std::to_string(fall.disc_count) +
+      " discs at the top of this page fall over, roll, wedge and come to rest: some two hundred "
+      "contacts with "
       "friction in one convex problem per step. Who carries whom in a heap is hard to say; that "
       "floor and walls together carry its weight is not. Nor is when three discs stand: without "
       "friction they part, and <i>μ</i> = 2 − √3 is just enough.";
-  experiment.panels = {{"A column falls over, at the speed of life", {}, fall.picture.str()},
-                       make_weight_panel(fall),
-                       make_three_panel(brief ? 8 : 40)};
+  const std::string discs = std::to_string(fall.disc_count);
+  experiment.panels = {
+      {discs + " discs in real time: friction 0.4, compliant contact, convex law, steps of 5 ms",
+       {},
+       fall.picture.str(),
+       true},
+      make_weight_panel(fall),
+      make_three_panel(brief ? 8 : 40)};
   experiment.caption =
       "By moments about its centre each lower disc feels the same friction above and below, which "
       "asks for tan 15° = 2 − √3 of the force between the discs. Steps of 5 ms for the heap, of "

@@ -29,6 +29,7 @@ sys.path.insert(0, str(HERE))
 import adapters  # noqa: E402
 import child  # noqa: E402
 import judge  # noqa: E402
+import machine  # noqa: E402
 import page  # noqa: E402
 import problem_rows  # noqa: E402
 import scene_list  # noqa: E402
@@ -120,7 +121,7 @@ def run_engine(options, adapter):
                 continue
             row = {"key": key, "scene": scene.name, "engine": adapter.name, "version": version, "settings": settings}
             row |= run_row(options, scene, adapter, python, settings)
-            row["date"] = datetime.date.today().isoformat()
+            row |= {"date": datetime.date.today().isoformat(), "machine": machine.words()}
             store.add(judge.clean(row))
             told = row["fault"] or json.dumps(row["answer"])[:80]
             print(f"{adapter.name:8} {scene.name:18} {adapters.settings_text(settings):40} {told}", flush=True)
@@ -155,7 +156,8 @@ def main():
     (folder / "board.json").write_text(text + "\n", encoding="utf-8")
     curves = PUBLISHED / "curves.json"  # which curves.py writes
     rows = json.loads(curves.read_text(encoding="utf-8")) if curves.exists() else []
-    (folder / "index.html").write_text(page.write(json.loads(text), rows), encoding="utf-8")
+    docs = pathlib.Path(os.path.relpath(PUBLISHED.parent, folder)).as_posix()
+    (folder / "index.html").write_text(page.write(json.loads(text), rows, docs), encoding="utf-8")
     print(f"{folder / 'index.html'}: {len(board['rows'])} rows")
     return 0
 

@@ -188,12 +188,17 @@ def told(row, rows):
     return "".join(f"<td>{e(cell)}</td>" for cell in [*cells, *(numbers.get(name, "") for name in MEASURES)])
 
 
+def verdict(rows):
+    """One sentence over all scenes and measures of some rows."""
+    return tally([front for scene in curve_scenes.SCENES for front in scene_section(scene, rows)[1]])
+
+
 def table(rows, scene):
     mine = sorted((row for row in rows if row["scene"] == scene), key=curve_list.place)
-    head = "".join(f"<th>{e(name)}</th>" for name in ["curve", "version", "setting", "µs", "of it posing", "whole step", "first step", "contacts"])
+    head = "".join(f"<th>{e(name)}</th>" for name in ["curve", "version", "setting", "solve [µs]", "of it posing [µs]", "whole step [µs]", "first step [µs]", "contacts"])
     head += "".join(f"<th>{e(title)} [{unit}]</th>" for title, unit, _ in MEASURES.values())
     lines = "".join(f"<tr>{told(row, rows)}</tr>" for row in mine)
-    return (f'<details><summary>All rows, times in µs per contact</summary><div class="wide"><table><thead><tr>{head}</tr></thead>'
+    return (f'<details><summary>All rows, times per contact</summary><div class="wide"><table><thead><tr>{head}</tr></thead>'
             f"<tbody>{lines}</tbody></table></div></details>")
 
 
@@ -207,17 +212,13 @@ def scene_section(scene, rows):
     plotted = "".join(picture(points, measure, scene.title) for measure, points in found.items())
     names = set(itertools.chain(*found.values()))
     text = (f'<section id="{scene.name}"><h2>{e(scene.title)}: error over time per contact</h2><p class="about">{e(scene.about)}</p>{lines}'
-            f'{legend(names)}<div class="many">{plotted}</div>{table(rows, scene.name)}</section>')
+            f'<details><summary>Curves</summary>{legend(names)}<div class="many">{plotted}</div></details>{table(rows, scene.name)}</section>')
     return text, list(fronts.values())
 
 
 def write(rows):
     if not rows:
         return ""
-    sections, all_fronts = [], []
-    for scene in curve_scenes.SCENES:
-        text, fronts = scene_section(scene, rows)
-        sections.append(text)
-        all_fronts += fronts
-    return (f'<h2 id="curves">Heaps and walls: error over time per contact</h2><p class="about">{ABOUT}</p><p class="verdict">{e(tally(all_fronts))}</p>'
+    sections = [scene_section(scene, rows)[0] for scene in curve_scenes.SCENES]
+    return (f'<h2 id="curves">Heaps and walls: error over time per contact</h2><p class="about">{ABOUT}</p><p class="verdict">{e(verdict(rows))}</p>'
             f'<p class="small">{TIMES}</p>{"".join(sections)}')

@@ -35,18 +35,19 @@ def verdict(rows, problems, solvers, targets):
 
 def cell(rows, problem, solver, target):
     row = next((r for r in rows if (r["problem"], r["solver"], r["target"]) == (problem, solver, target)), None)
+    label = f"{e(solver)}, to {target}"
     if row is None:
-        return "<td></td>"
+        return f'<td data-label="{label}"></td>'
     if "seconds" in row:
-        return f'<td class="number">{judge.number_text(1e3 * row["seconds"])} ({row["iterations"]})</td>'
-    return f'<td class="none">{e(row["reason"])}</td>'
+        return f'<td class="number" data-label="{label}">{judge.number_text(1e3 * row["seconds"])} ms ({row["iterations"]})</td>'
+    return f'<td class="none" data-label="{label}">{e(row["reason"])}</td>'
 
 
 def table(rows, problems, solvers, targets):
-    head = "".join(f"<th>{e(solver)}, {target}</th>" for target in targets for solver in solvers)
-    lines = "".join(f"<tr><td>{e(problem)}</td>" + "".join(cell(rows, problem, s, t) for t in targets for s in solvers) + "</tr>"
+    head = "".join(f"<th>{e(solver)}, to {target}</th>" for target in targets for solver in solvers)
+    lines = "".join(f'<tr><td data-label="">{e(problem)}</td>' + "".join(cell(rows, problem, s, t) for t in targets for s in solvers) + "</tr>"
                     for problem in problems)
-    return f'<div class="wide"><table><thead><tr><th>problem</th>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return f'<div class="wide"><table class="cards"><thead><tr><th>problem</th>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
 def profile(rows, problems, solvers, target):
@@ -61,28 +62,50 @@ def profile(rows, problems, solvers, target):
                          f"time by the shortest, to {target}; up: share of problems", low=0)
 
 
+def kinds_of(rows):
+    return (sorted({row["problem"] for row in rows}), sorted({row["solver"] for row in rows}, key=lambda solver: (solver != "carom", solver)),
+            sorted({row["target"] for row in rows}, key=lambda text: -float(text)))
+
+
+def versions(rows):
+    """Solvers with their versions, and when they were measured."""
+    dates = sorted({row["date"] for row in rows if "date" in row})
+    named = sorted({f"{row['solver']} {row['version']}" for row in rows if "version" in row})
+    return f"Measured {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}: {judge.listed(named)}." if dates and named else ""
+
+
 def sections(rows, name, title, about):
     if not rows:
         return ""
-    problems = sorted({row["problem"] for row in rows})
-    solvers = sorted({row["solver"] for row in rows}, key=lambda solver: (solver != "carom", solver))
-    targets = sorted({row["target"] for row in rows}, key=lambda text: -float(text))
-    pictures = "".join(profile(rows, problems, solvers, target) for target in targets)
+    kinds = kinds_of(rows)
+    pictures = "".join(profile(rows, kinds[0], kinds[1], target) for target in kinds[2])
     return f"""<section id="{name}"><h2>{title}</h2>
-<p class="about">{about}</p>
-<p class="verdict">{e(verdict(rows, problems, solvers, targets))}</p>
-{pictures}{table(rows, problems, solvers, targets)}</section>"""
+<p class="about">{about} {e(versions(rows))}</p>
+<p class="verdict">{e(verdict(rows, *kinds))}</p>
+<details><summary>Times</summary>{table(rows, *kinds)}{pictures}</details></section>"""
 
 
-BUNDLED = """The files of examples/data under the convex law, from zero: ms of the solve alone (iterations). The residual is
+BUNDLED = """The files of examples/data under the convex law, from zero: time of the solve alone (iterations). The residual is
 the relative distance of the impulses to a fixed point of the law, computed by the board for every solver. Pinocchio's ADMM gets
 the dense matrix made, which its time leaves out; carom gets masses and Jacobians. All tries and repeats of a row have 120 s."""
 MADE = """Stacks of cubes, chains of links, pyramids of balls and piles of logs, by their number of bodies or layers, made by
 problem_classes.py out of nothing but its code; measured as above. Contacts are nearly rigid."""
 
 
-def write(rows):
+KINDS = [("problems", "Bundled problems: time to a residual", BUNDLED), ("classes", "Classes of problems: time to a residual", MADE)]
+
+
+def parts(rows):
+    """(name, title, about, rows) of the two kinds of problems."""
     made = [row for row in rows if row.get("origin") == "class"]
     bundled = [row for row in rows if row.get("origin") != "class"]
-    return sections(bundled, "problems", "Bundled problems: time to a residual", BUNDLED) + \
-        sections(made, "classes", "Classes of problems: time to a residual", MADE)
+    return [(*kind, mine) for kind, mine in zip(KINDS, (bundled, made))]
+
+
+def verdicts(rows):
+    """(name, title, verdict) of the kinds of problems that were measured."""
+    return [(name, title.partition(":")[0], verdict(mine, *kinds_of(mine))) for name, title, _, mine in parts(rows) if mine]
+
+
+def write(rows):
+    return "".join(sections(mine, name, title, about) for name, title, about, mine in parts(rows))

@@ -7,6 +7,7 @@ import pathlib
 
 import child
 import judge
+import machine
 import problem_classes
 from store import Store, key_of
 
@@ -56,7 +57,8 @@ def run(options, pythons, version_of):
                 command = [str(pythons[solver]), str(HERE / "problem_child.py"), str(path), solver, target]
                 answer, fault, wall = child.run(command, options.seconds, options.megabytes, options.environment)
                 row = {"key": key, "problem": path.stem, "solver": solver, "version": version, "target": target,
-                       "origin": origin, "wall": round(wall, 2), "date": datetime.date.today().isoformat()}
+                       "origin": origin, "wall": round(wall, 2), "date": datetime.date.today().isoformat(),
+                       "machine": machine.words()}
                 store.add(row | row_of(answer, fault))
                 print(f"{solver:10} {path.stem:20} {target:6} {row_of(answer, fault)}", flush=True)
 

@@ -9,7 +9,7 @@ import json
 import pathlib
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAMES = ["identify_box", "throw"]
+NAMES = ["identify_box", "pile", "throw", "throw_torch"]
 
 
 def cells_of(script: str) -> list[tuple[bool, list[str]]]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The frame of the board with engines that crash, hang, want all memory, print garbage and lie: each costs its own row,
 which says what happened. Needs nothing but Python."""
+import html
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ sys.path.insert(0, str(BOARD))
 
 import adapters  # noqa: E402
 import judge  # noqa: E402
+import machine  # noqa: E402
 import page  # noqa: E402
 import scene_list  # noqa: E402
 from store import Store, key_of  # noqa: E402
@@ -54,6 +56,11 @@ class Frame(unittest.TestCase):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
         expected = sum(len(adapter.settings()) for adapter in adapters.all_of(FAKES))
         self.assertEqual(len(self.board["rows"]), expected)
+
+    def test_rows_name_their_machine(self):
+        self.assertEqual({row["machine"] for row in self.board["rows"]}, {machine.words()})
+        self.assertRegex(machine.words(), r"^\d+ cores? of \S.*, \S")
+        self.assertIn(machine.words(), html.unescape((self.path / "index.html").read_text(encoding="utf-8")))
 
     def test_crashes_are_told(self):
         self.assertIn("crashed by SIGSEGV", self.reason("crashing"))
@@ -100,6 +107,45 @@ class Frame(unittest.TestCase):
                       "Right at its defaults: exact."):
             self.assertIn(words, text)
         self.assertNotIn("slope_slides", text)  # which was not run
+
+
+class Summary(unittest.TestCase):
+    """Sentences over all scenes, out of rows made here."""
+
+    def found(self, **engines):
+        """engine=(word, seconds) in each of two scenes of 1000 steps."""
+        names = [scene.name for scene in scene_list.all_scenes()][:2]
+
+        def row(word, seconds):
+            return {"verdict": word, "reason": "x"} if word == "not expressible" else {"verdict": word, "error": 0.0, "seconds": seconds, "steps": 1000}
+        return {scene: {name: dict.fromkeys(("default", "best"), row(*pairs[k])) for name, pairs in engines.items()} for k, scene in enumerate(names)}
+
+    def test_counts_are_of_what_can_be_expressed(self):
+        found = self.found(carom=[("right", 1), ("wrong", 1)], other=[("right", 1), ("not expressible", 1)], third=[("right", 1), ("right", 1)])
+        self.assertEqual(page.right_counts(found, ["carom", "other", "third"], "best"), "third 2 of 2, carom 1 of 2, other 1 of 1")
+
+    def test_losses_name_their_scenes(self):
+        first, second = scene_list.all_scenes()[:2]
+        found = self.found(carom=[("right", 1), ("near", 1)], other=[("right", 1), ("right", 1)])
+        self.assertEqual(page.losses(found), f'carom loses in <a href="#{second.name}">{second.title}</a>.')
+        found = self.found(carom=[("right", 1), ("right", 1)], other=[("wrong", 1), ("right", 1)])
+        found[first.name]["carom"]["best"] = {"verdict": "right", "error": first.tolerance}
+        found[first.name]["other"]["best"] = {"verdict": "wrong", "error": 100 * first.tolerance}
+        self.assertEqual(page.losses(found), "With the best settings carom loses in no scene.")
+        found[first.name]["other"]["best"] = {"verdict": "right", "error": 0.1 * first.tolerance}
+        self.assertIn(f'both are right, in <a href="#{first.name}">', page.losses(found))
+
+    def test_speeds_are_of_scenes_that_both_have_right_and_long_enough(self):
+        found = self.found(carom=[("right", 6.0), ("right", 1.0)], other=[("right", 2.0), ("right", 4.0)], third=[("right", 1e-3), ("wrong", 1.0)])
+        self.assertEqual(page.speeds(found, ["carom", "other", "third"]),
+                         "Where both are right at their best settings, the time of carom’s calls in a step is, in the median, "
+                         "1.62 times that of a step of other (0.25 to 3 in 2 scenes).")
+        self.assertEqual(page.speeds(found, ["carom", "third"]), "")
+
+    def test_machines_are_those_of_the_rows(self):
+        self.assertEqual(page.machines([{"machine": "b"}, {"machine": "a"}, {"machine": "a"}]), "a; b")
+        self.assertEqual(page.machines([{}, {}]), "a machine that these rows do not name")
+        self.assertEqual(page.machines([{}, {"machine": "a"}]), "a; one that 1 of 2 rows do not name")
 
 
 class Restart(unittest.TestCase):

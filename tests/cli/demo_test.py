@@ -41,10 +41,17 @@ class Page(html.parser.HTMLParser):
             self.faults.append(f"</{tag}> out of place at line {self.getpos()[0]}")
 
 
-def check_page(checks, text):
+#: Where the menu leads beside sections, if the page is told where docs lies.
+AWAY = ["board/index.html", "README.md", "../README.md", "../README.md#install"]
+
+
+def check_page(checks, text, docs):
     page = Page(text)
     checks.expect(not page.faults, "tags", page.faults[:3])
-    checks.expect(all(link.startswith("#") for link in page.links), "links", page.links)
+    away = [link for link in page.links if not link.startswith("#")]
+    checks.expect(away == [f"{docs}/{name}" for name in AWAY if docs], "links", away)
+    places = set(re.findall(r' id="([^"]+)"', text))
+    checks.expect(all(link[1:] in places for link in page.links if link.startswith("#")), "links without a place", page.links)
     checks.expect("://" not in text and "@import" not in text and "url(#tip)" in text, "network")
     for part in ("prefers-color-scheme: dark", "max-width: 720px", 'name="viewport"', "<title>"):
         checks.expect(part in text, "page lacks", part)
@@ -134,13 +141,44 @@ def check_plays(checks, text):
     """The interactive figures: each says what it is before it runs, the program is WebAssembly."""
     plays = re.findall(r'<figure class="try" id="try-(\w+)" data-play="(\w+)">\n<h3>(.*?)</h3>\n'
                        r'<p class="hint">(.*?)</p>\n<p class="waiting">(.*?)</p>\n</figure>', text)
-    checks.expect([play[0] for play in plays] == ["cone", "cradle", "billiards"] and
+    checks.expect([play[0] for play in plays] == ["billiards", "cradle", "cone"] and
                   all(play[0] == play[1] and all(play) for play in plays), "plays", plays)
     for kind, *_ in plays:
         checks.expect(f'href="#try-{kind}"' in text, "no link to", kind)
     code = re.search(r'<script type="text/plain" id="carom-program">(.*?)</script>', text, re.DOTALL)
     program = base64.b64decode("".join(code.group(1).split()), validate=True)
     checks.expect(program[:8] == b"\0asm\1\0\0\0", "the program starts", program[:8])
+
+
+def check_sections(checks, text):
+    """Each section is folded under its title and one sentence of it, and stands once in the menu; the page opens with motion."""
+    sections = re.findall(r'<details class="section">\n<summary><h2>(.*?)</h2><span class="teaser">(.*?)</span>.*?</summary>\n'
+                          r'<section id="([a-z0-9-]+)">\n<p>(.*?)</p>', text, flags=re.DOTALL)
+    checks.expect(len(sections) == text.count("<details") - 1 == text.count("</details>") - 1, "sections", len(sections))
+    menu = re.search(r"<nav.*?</nav>", text, re.DOTALL).group()
+    for title, teaser, place, told in sections:
+        checks.expect(menu.count(f'<a href="#{place}">{title}</a>') == 1, "the menu lacks", title)
+        whole = told.startswith(teaser) and teaser.endswith((".", "?"))
+        checks.expect(whole or place == "numbers", "the sentence of", title, teaser)
+    checks.expect(text.index('class="player"') < text.index("<details class=\"section\">"), "the page does not open with motion")
+
+
+def check_facts(checks, text):
+    """The numbers at the top say of what they are, and are those of the table."""
+    facts = re.search(r'<div class="facts">(.*?)\n</div>\n', text, re.DOTALL).group(1)
+    rows = re.findall(r'<tr><td>(.*?)</td><td data-label="closed form"><span>(.*?)</span></td>.*?<td class="(good|bad)" '
+                      r'data-label="error"><span>(.*?)</span>', text)
+
+    def value(html_text):
+        plain = re.sub(r"(?:(.*) × )?10<sup>(.*?)</sup>", lambda m: f"{m[1] or 1}e{m[2]}", html_text).replace("−", "-")
+        return float(re.sub(r" <.*", "", plain))
+    passed = sum(row[2] == "good" for row in rows)
+    checks.expect(f">{passed} of {len(rows)}</b>quantities of known value" in facts, "facts", passed, len(rows), facts)
+    relative = [(value(error), quantity) for quantity, known, _, error in rows if value(known) != 0 and "inf" not in error]
+    largest, quantity = max(relative)
+    checks.expect("inf" in facts or (f"of “{quantity}”" in facts and any(
+        abs(value(b) - largest) <= 1e-12 * largest for b in re.findall(r'<b class="">(.*?)</b>', facts) if " of " not in b)),
+        "the largest relative error is", largest, "of", quantity, facts)
 
 
 def check_kept(checks, text):
@@ -244,14 +282,17 @@ def check_run(checks, data, brief, wrong):
     """A run and its page. A problem that overflows leaves an answer out of tolerance: exit code 1,
     and one line says which; the page is as good, without the numbers that are not finite."""
     folder = pathlib.Path(checks.folder.name, "new", "folder")
-    outcome = checks.run("demo", "--output", folder, "--data", data, *["--brief"][:brief])
+    docs = "../docs" if brief else ""
+    outcome = checks.run("demo", "--output", folder, "--data", data, *["--brief", "--docs", docs][:3 * brief])
     checks.expect(outcome.returncode == wrong and outcome.stderr == "", outcome)
     lines = [line for line in outcome.stdout.splitlines() if "WRONG" in line]
     checks.expect(len(lines) == wrong and all("robot" in line and line.endswith("WRONG")
                                               for line in lines), "wrong lines", lines)
     checks.expect(str(folder / "index.html") in outcome.stdout, "summary", outcome.stdout)
     whole = (folder / "index.html").read_text(encoding="utf-8")
-    check_page(checks, whole)
+    check_page(checks, whole, docs)
+    check_sections(checks, whole)
+    check_facts(checks, whole)
     check_animations(checks, whole, brief)
     check_motion(checks, whole, outcome.stdout)
     check_stiff(checks, whole)

@@ -12,6 +12,22 @@ import time
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 
+#: Ratio of relative luminances as in WCAG 2, of what is drawn and nothing folded away.
+CONTRAST = """(() => { const luminance = text => { const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map(c => {
+  c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const back = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+    if (!c.startsWith('rgba(0, 0, 0, 0')) return c; } return 'rgb(255,255,255)'; };
+  let worst = [99, ''];
+  for (const e of document.querySelectorAll(%s)) {
+    if (!e.textContent.trim() || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e);
+    const a = luminance(e.tagName === 'text' ? style.fill : style.color), b = luminance(back(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < worst[0]) worst = [ratio, e.textContent.slice(0, 40)];
+  }
+  return [...worst, luminance(back(document.body))]; })()"""
+
+
 def find_browser():
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
@@ -122,7 +138,7 @@ class Browser:
 
     def press(self, key, times=1, shift=False):
         code = {"Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
-                "Enter": 13, " ": 32}[key]
+                "Enter": 13, "Escape": 27, " ": 32}[key]
         text = {"Enter": "\r", " ": " "}.get(key, "")
         for _ in range(times):
             for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
@@ -139,6 +155,10 @@ class Browser:
             self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="left",
                       buttons=1)
         self.send("Input.dispatchMouseEvent", type="mouseReleased", x=end[0], y=end[1], **given)
+
+    def least_contrast(self, selector):
+        """(least contrast of text and what lies behind it among the elements that have text, which text, how bright the page)."""
+        return self.run(CONTRAST % json.dumps(selector))
 
     def picture(self, path, whole=False):
         data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]

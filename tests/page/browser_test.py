@@ -38,7 +38,9 @@ def numbers(browser, figure, name):
 
 
 def open_page(browser, path):
+    """With every section unfolded."""
     expect(browser.open(path), "the page does not load")
+    browser.run("document.querySelectorAll('details.section').forEach(d => d.open = true)")
     alive = browser.wait_until("document.querySelectorAll('figure[data-ready]').length === 3")
     expect(alive, "figures that do not start:",
            browser.run("[...document.querySelectorAll('.waiting')].map(p => p.textContent).join()"))
@@ -207,7 +209,8 @@ def check_keyboard(browser):
     # Of radio buttons with one name Tab comes to the chosen one only.
     controls = browser.run("""
       (() => { window.controls = [...document.querySelectorAll(
-        'a[href], button, input:not([type=radio]), input[type=radio]:checked, select, [tabindex]')];
+        'a[href], button, input:not([type=radio]), input[type=radio]:checked, select, summary, [tabindex]')];
+        window.controls = controls.filter(e => e.checkVisibility());
         return window.controls.length; })()""")
     reached = set()
     outlined = True
@@ -270,7 +273,124 @@ def check_widths(browser, path):
         low = browser.run("Math.min(...[...document.querySelectorAll('figure.try .scene')]"
                           ".map(s => s.getBoundingClientRect().width))")
         expect(low > 0.7 * min(width, 480), "pictures at width", width, "are", low)
+        browser.run("document.querySelector('.menu').open = true")
+        reach = browser.run("(list => Math.max(document.documentElement.scrollWidth, list.getBoundingClientRect().right, "
+                            "list.scrollWidth))(document.querySelector('.list'))")
+        expect(reach <= width, "menu at width", width, "reaches to", reach)
+        sheer = browser.run("(() => { for (let e = document.querySelector('.list'); e; e = e.parentElement) "
+                            "if (getComputedStyle(e).opacity !== '1') return true; return false; })()")
+        expect(not sheer, "the page shows through the menu")
+        bar = browser.run("[...document.querySelectorAll('.strip > *')].filter(e => e.checkVisibility()).map(e => e.offsetTop)")
+        expect(max(bar) - min(bar) < 20, "the bar at width", width, "has more than one line", bar)
     browser.resize(1280, 900)
+
+
+PLACES = "[...document.querySelectorAll('.menu .list a')]"
+
+
+def check_folded(browser, path):
+    """What a reader sees first is motion, and of the sections their titles."""
+    for width, height, tall in ((1280, 900, 3400), (390, 844, 5600)):
+        browser.resize(width, height, mobile=width < 500)
+        if not browser.open(path):
+            return
+        shown = browser.run("document.documentElement.scrollHeight")
+        expect(shown < tall, "the folded page at width", width, "is", shown, "pixels high")
+        low = browser.run("document.querySelector('.player svg').getBoundingClientRect().bottom")
+        expect(0 < low <= height, "at width", width, "the first picture ends at", low)
+        expect(browser.run("[...document.querySelectorAll('details')].every(d => !d.open)"), "a section is open at first")
+    browser.resize(1280, 900)
+    bare = browser.run("[...document.querySelectorAll('summary h2')].filter(h => !h.textContent.trim() || "
+                       "!h.parentElement.querySelector('.teaser').textContent.trim()).length")
+    expect(bare == 0, bare, "sections without a title or a sentence")
+    for link in browser.run("[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))"):
+        name = link.split("#")[0]
+        expect(not name or (path.parent / name).is_file(), "a link leads nowhere:", link)
+
+
+def told_place(browser, place):
+    """Whether the section of a place is open, and its title in the window below the bar."""
+    return browser.run(f"""(() => {{ const e = document.getElementById('{place}'), d = e.closest('details');
+      const title = d.querySelector('summary').getBoundingClientRect(), bar = document.querySelector('nav').getBoundingClientRect();
+      const own = e.matches('section') ? title : e.getBoundingClientRect();
+      return [d.open, Math.round(own.top - bar.bottom), innerHeight]; }})()""")
+
+
+def expect_place(browser, place, how):
+    """Where the page ends soon below a place, it stands lower in the window."""
+    expect(browser.wait_until(f"document.getElementById('{place}').closest('details').open", 5), place, "stays folded,", how)
+    opened, below, height = told_place(browser, place)
+    expect(opened and -2 <= below < height - 60, place, "is not in sight,", how, below)
+
+
+def check_menu(browser, path):
+    """Each link of the menu opens its section and shows it; Enter opens the menu, Escape and a link close it."""
+    browser.open(path)
+    places = [link[1:] for link in browser.run(f"{PLACES}.map(a => a.getAttribute('href'))")]
+    sections = browser.run("[...document.querySelectorAll('details.section > section')].map(s => s.id)")
+    expect(places == sections and len(set(places)) > 15, "the menu does not list the sections", places, sections)
+    browser.run("document.querySelector('.menu > summary').focus()")
+    browser.press("Enter")
+    expect(browser.run(f"{PLACES}.every(a => a.checkVisibility())"), "Enter does not open the menu")
+    browser.press("Escape")
+    expect(browser.run("!document.querySelector('.menu').open && document.activeElement.matches('.menu > summary')"),
+           "Escape does not close the menu")
+    for k, place in enumerate(places):
+        browser.run(f"document.querySelector('.menu').open = true; {PLACES}[{k}].click()")
+        expect_place(browser, place, "by the menu")
+        expect(browser.run("!document.querySelector('.menu').open"), "the menu stays open after", place)
+    browser.run("scrollTo(0, 1e6)")
+    top = browser.run("document.querySelector('nav').getBoundingClientRect().top")
+    expect(top == 0, "the menu is out of reach at the end of the page", top)
+    browser.run("document.querySelectorAll('details.section').forEach(d => d.open = false)")
+    browser.run("document.querySelector('a[href=\"#try-cradle\"]').click()")
+    expect_place(browser, "try-cradle", "by a link into it")
+    # The same link again, after the section has been folded: the address does not change.
+    browser.run("document.getElementById('try-cradle').closest('details').open = false;"
+                "document.querySelector('a[href=\"#try-cradle\"]').click()")
+    expect_place(browser, "try-cradle", "by the same link again")
+    browser.run("document.querySelectorAll('details.section').forEach(d => d.open = false);"
+                "document.querySelector('details.section > summary').focus()")
+    browser.press("Enter")
+    expect(browser.run("document.querySelector('details.section').open"), "Enter does not unfold a section")
+    browser.run("document.querySelector('.fold button').click()")
+    expect(browser.run("[...document.querySelectorAll('details.section')].every(d => d.open)"), "not all sections open")
+
+
+PAPER = 15  #: pages of paper at least; what is not folded away fills two
+
+
+def prints_all(browser):
+    """Whether there is a page of that number; all of them would take long to make."""
+    try:
+        browser.send("Page.printToPDF", pageRanges=f"{PAPER}")
+    except RuntimeError as fault:
+        if "range" not in str(fault):
+            raise
+        return False
+    return True
+
+
+def check_print(browser, path):
+    """Paper has what the screen folds away, and afterwards the screen folds it again."""
+    browser.open(path)
+    expect(prints_all(browser), "paper lacks what is folded")
+    expect(browser.run("[...document.querySelectorAll('details.section')].every(d => !d.open)"), "printing leaves sections open")
+
+
+def check_without_scripts(browser, path):
+    """A link into a section unfolds it, and paper has all of it, too."""
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open("/dev/null")
+    address = path.resolve().as_uri()
+    for place in ("counting-the-digits-of", "numbers"):
+        browser.send("Page.navigate", url="about:blank")
+        browser.send("Page.navigate", url=f"{address}#{place}")
+        expect(browser.wait_until("document.readyState === 'complete'"), "the page does not load without scripts")
+        expect_place(browser, place, "without scripts")
+    browser.open(path)  # with all sections folded
+    expect(prints_all(browser), "paper lacks what is folded, without scripts")
+    browser.send("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def check_schemes(browser):
@@ -283,6 +403,8 @@ def check_schemes(browser):
              "list": ("document.querySelector('#try-cradle select')", "backgroundColor")}
     for scheme in ("light", "dark"):
         browser.prefer(color_scheme=scheme)
+        contrast, where, _ = browser.least_contrast("p, a, td, th, h1, h2, h3, summary span, b, figcaption, .legend span")
+        expect(contrast >= 4.5, scheme, "contrast", contrast, "of", where)
         for name, part in parts.items():
             bright = (name == "ink") == (scheme == "dark")
             expect((brightness(part) > 128) == bright, scheme, name, brightness(part))
@@ -318,6 +440,10 @@ def main(arguments):
             check_schemes(browser)
             check_widths(browser, path)
             check_motion(browser, path)
+            check_folded(browser, path)
+            check_menu(browser, path)
+            check_print(browser, path)
+            check_without_scripts(browser, path)
         check_without_program(browser, path)
         expect(not browser.complaints, "console:", browser.complaints[:3])
         strangers = [url for url in browser.requests if not url.startswith(("file:", "data:"))]
