@@ -73,17 +73,26 @@ class Stepper:
         Where it is not finite nothing moves. ValueError: another integrator, or a contact whose friction no force carries.
         """
         implicit = _is_implicit(model)
+        integration = 2 if implicit else not model.opt.disableflags & _EXPLICIT_DAMPING
+        if self._margin is not None and self._model is not model:
+            give_margin(model, self._margin)
+            self._model = model
         before = data.qpos.copy()
-        self._begin(model, data)
-        mujoco.mj_fwdActuation(model, data)
-        mujoco.mj_fwdAcceleration(model, data)
-        if implicit:
-            _derive_forces(model, data)
+        answer = None
         try:
-            answer = self._solver.solve(model, data, 2 if implicit else not model.opt.disableflags & _EXPLICIT_DAMPING)
+            for margins in (0,) if self._margin is not None else (1, 2):
+                mujoco.mj_step1(model, data)
+                mujoco.mj_fwdActuation(model, data)
+                mujoco.mj_fwdAcceleration(model, data)
+                if implicit:
+                    _derive_forces(model, data)
+                answer = self._solver.solve(model, data, integration, margins)
+                if answer is not None:
+                    break
         except BaseException:
             data.qpos[:] = before  # mj_step1() makes quaternions of unit length
             raise
+        assert answer is not None  # the second time margins are wide enough
         if answer.status == "not_finite":
             data.qpos[:] = before
             return answer
@@ -93,19 +102,6 @@ class Stepper:
         else:
             mujoco.mj_Euler(model, data)
         return answer
-
-    def _begin(self, model: Any, data: Any) -> None:
-        """mj_step1() with margins that are wide enough."""
-        if self._margin is None:
-            self._solver.widen_margins(model, data, True)
-            mujoco.mj_step1(model, data)
-            if self._solver.widen_margins(model, data, False):
-                mujoco.mj_step1(model, data)
-            return
-        if self._model is not model:
-            give_margin(model, self._margin)
-            self._model = model
-        mujoco.mj_step1(model, data)
 
 
 class Batch:

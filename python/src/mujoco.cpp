@@ -51,16 +51,19 @@ class PyMujocoSolver {
                  .tolerance = read_number(tolerance, "tolerance"),
                  .correction = read_number(correction, "correction")}) {}
 
-  bool widen_margins(nb::handle model, nb::handle data, bool ahead) {
-    return views_.widen_margins(model, data, ahead);
-  }
-
-  /// Solves, and writes forces and qacc.
-  MujocoAnswer solve(nb::handle model, nb::handle data, int integration) {
+  /// Solves, and writes forces and qacc, and margins for the next step where they are its own.
+  /// @return  None where margins are too narrow for this step: they are wide then, and the caller
+  ///          finds contacts again.
+  nb::object solve(nb::handle model, nb::handle data, int integration, int margins) {
     const std::unique_lock<std::mutex> alone(lock_, std::try_to_lock);
     if (!alone) refuse("stepper", "one step at a time", "another one from inside of it");
     MujocoAnswer answer;
     views_.read(model, data, solver_.reads_softness());
+    if (margins == checked && !views_.has_wide_margins()) {
+      views_.set_margins();
+      return nb::none();
+    }
+    if (margins != fixed) views_.set_margins();
     LongWork work(Py_False, "step");
     SolveClock clock(std::numeric_limits<double>::infinity(), work);
     const MujocoModelView& m = views_.model();
@@ -76,7 +79,7 @@ class PyMujocoSolver {
     answer.report = outcome.report;
     if (outcome.verdict == MujocoVerdict::not_finite) {
       answer.report.status = SolveStatus::not_finite;
-      return answer;
+      return nb::cast(std::move(answer));
     }
     if (!outcome.answered()) {
       refuse("carom.mujoco", "what can be solved", to_string(outcome.verdict));
@@ -85,10 +88,12 @@ class PyMujocoSolver {
     const bool written = solver_.write_acceleration(m, d);
     views_.write_acceleration(d.nefc > 0 && !written);
     write_impulses(m, d, answer);
-    return answer;
+    return nb::cast(std::move(answer));
   }
 
  private:
+  /// What `margins` of solve() says: they are the user's, to be checked, or wide enough.
+  enum : int { fixed, checked };
   /// Impulses of contacts without torsion, out of MuJoCo's forces.
   static void write_impulse(const MujocoDataView& data, const detail::MujocoBlock& block,
                             double step, double* impulse) {
@@ -162,19 +167,16 @@ void bind_mujoco(nb::module_& module) {
       .def(nb::init<nb::handle, nb::handle, nb::handle>(), nb::arg("law").none(),
            nb::arg("tolerance").none(), nb::arg("correction").none(),
            nb::sig("def __init__(self, law: str, tolerance: float, correction: float) -> None"))
-      .def("solve", &PyMujocoSolver::solve, nb::arg("model"), nb::arg("data"),
-           nb::arg("integration"),
-           nb::sig("def solve(self, model: typing.Any, data: typing.Any, integration: int) -> "
-                   "MujocoAnswer"),
-           "Writes efc_force, efc_state, qfrc_constraint, qacc and qacc_warmstart. integration: 0\n"
-           "explicit forces, 1 damped joints, 2 the derivative of all forces by the velocity, out\n"
-           "of data.qDeriv.")
-      .def("widen_margins", &PyMujocoSolver::widen_margins, nb::arg("model"), nb::arg("data"),
-           nb::arg("ahead"),
-           nb::sig("def widen_margins(self, model: typing.Any, data: typing.Any, ahead: bool) -> "
-                   "bool"),
-           "Widens margins to what geometries may approach in a step, and says whether one was\n"
-           "less. ahead: the velocities may be those of the step before.");
+      .def(
+          "solve", &PyMujocoSolver::solve, nb::arg("model"), nb::arg("data"),
+          nb::arg("integration"), nb::arg("margins"),
+          nb::sig("def solve(self, model: typing.Any, data: typing.Any, integration: int, "
+                  "margins: int) -> MujocoAnswer | None"),
+          "Writes efc_force, efc_state, qfrc_constraint, qacc and qacc_warmstart. integration: 0\n"
+          "explicit forces, 1 damped joints, 2 the derivative of all forces by the velocity, out\n"
+          "of data.qDeriv. margins: 0 leaves those of the model; 1 widens them if they are less\n"
+          "than what geometries may approach in this step, and returns None; 2 takes them as wide\n"
+          "enough. 1 and 2 set them for the next step.");
 }
 
 }  // namespace carom::python

@@ -155,19 +155,16 @@ double MujocoViews::speed_of(int geometry, bool relative) const noexcept {
   return difference(3).norm() + difference(0).norm() * (arm + g.geom_rbound[geometry]);
 }
 
-bool MujocoViews::widen_margins(nb::handle model, nb::handle data, bool ahead) {
-  // Share of a geometry's size within which a contact at rest is known whatever rounding does, and
-  // what the speeds of the step before may lack of this one's [-].
-  constexpr double resting = 1e-3, lacking = 1.25;
-  if (!model.is(model_) || !data.is(data_)) bind(model, data);
-  const double step = read_number(require(options_, "timestep"), "timestep");
+/// Calls visit(margin, that of the model, what is needed in this step) for geometries and pairs.
+template <typename Visit>
+void MujocoViews::visit_margins(const Visit& visit) noexcept {
+  // Share of a geometry's size within which a contact at rest is known whatever rounding does [-].
+  constexpr double resting = 1e-3;
+  // Share of the speed of limbs against each other that is prepared for: most swing side by side.
+  constexpr double between_limbs = 0.3;
+  const double step = model_view_.opt.timestep;
   const MujocoGeometries& g = geometries_;
-  const double fall = step * Eigen::Map<const Eigen::Vector3d>(g.gravity).norm();
-  bool widened = false;
-  const auto widen = [&](double& margin, double given, double needed) {
-    widened = widened || margin < (std::max)(given, needed);
-    if (ahead || margin < needed) margin = (std::max)(given, ahead ? lacking * needed : needed);
-  };
+  const double fall = step * step * Eigen::Map<const Eigen::Vector3d>(g.gravity).norm();
   const auto moves = [&](int i) { return g.body_weldid[g.geom_bodyid[i]] != 0; };
   // What does not move has the margin of the fastest: then geometries of one tree, whose limbs
   // move together, need no more than what they approach each other.
@@ -175,25 +172,37 @@ bool MujocoViews::widen_margins(nb::handle model, nb::handle data, bool ahead) {
   for (int i = 0; i < g.count; ++i) {
     approach_[std::size_t(i)] = 0;
     if (!moves(i)) continue;
-    const double rest = resting * g.geom_rbound[i] + step * fall;
+    const double rest = resting * g.geom_rbound[i] + fall;
     const double approach = rest + step * speed_of(i, false);
     if (!std::isfinite(approach)) continue;
     fastest = (std::max)(fastest, approach);
-    approach_[std::size_t(i)] = one_tree_ ? rest + step * speed_of(i, true) : approach;
+    const double limb = one_tree_ ? rest + between_limbs * step * speed_of(i, true) : approach;
+    approach_[std::size_t(i)] = limb;
   }
+  const auto own = [&](int i) { return moves(i) ? approach_[std::size_t(i)] : fastest; };
   for (int i = 0; i < g.count; ++i) {
     // The larger one of two margins is no less than half of their sum.
-    const double own = (adds_margins_ ? 1 : 2) * approach_[std::size_t(i)];
-    widen(g.geom_margin[i], given_[std::size_t(i)], moves(i) ? own : fastest);
+    const double needed = (moves(i) && !adds_margins_ ? 2 : 1) * own(i);
+    visit(g.geom_margin[i], given_[std::size_t(i)], needed);
   }
   for (int i = 0; i < g.pair_count; ++i) {
-    const auto own = [&](int geometry) {
-      return moves(geometry) ? approach_[std::size_t(geometry)] : fastest;
-    };
-    widen(g.pair_margin[i], given_[std::size_t(g.count + i)],
+    visit(g.pair_margin[i], given_[std::size_t(g.count + i)],
           own(g.pair_geom1[i]) + own(g.pair_geom2[i]));
   }
-  return widened;
+}
+
+bool MujocoViews::has_wide_margins() noexcept {
+  bool wide = true;
+  visit_margins([&](double margin, double, double needed) { wide = wide && needed <= margin; });
+  return wide;
+}
+
+void MujocoViews::set_margins() noexcept {
+  // The speeds are those of this step and the margins for the next one: a share that they may gain.
+  constexpr double gain = 1.5;
+  visit_margins([](double& margin, double given, double needed) {
+    margin = (std::max)(given, gain * needed);
+  });
 }
 
 void MujocoViews::write_acceleration(bool acts) {

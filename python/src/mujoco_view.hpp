@@ -113,11 +113,12 @@ struct MujocoGeometries {
 /// interpreter.
 class MujocoViews {
  public:
-  /// Widens the margins of geometries and pairs to what they may approach in a step at the
-  /// velocities that mjData has, and at the least to those of the model.
-  /// @param ahead  whether the velocities may be those of the step before.
-  /// @return  whether a margin was less than that.
-  bool widen_margins(nb::handle model, nb::handle data, bool ahead);
+  /// Whether the margins of geometries and pairs are as wide as what they may approach in this
+  /// step.
+  [[nodiscard]] bool has_wide_margins() noexcept;
+  /// Sets the margins to what the geometries may approach in a step at the velocities that mjData
+  /// has, and at the least to those of the model.
+  void set_margins() noexcept;
   /// Adds up qfrc_smooth and qfrc_constraint, solves by mj_solveM() for qacc where constraints
   /// act, and writes qacc as the guess of the next step.
   void write_acceleration(bool acts);
@@ -136,6 +137,8 @@ class MujocoViews {
   void read_rows(bool soft);
   void read_contacts();
   void bind_geometries(nb::handle model);
+  template <typename Visit>
+  void visit_margins(const Visit& visit) noexcept;
   /// The largest speed of a geometry's points [m/s], relative to the root of its tree or at all.
   [[nodiscard]] double speed_of(int geometry, bool relative) const noexcept;
   /// The memory of an array of at least that many numbers, which `kept` then keeps.

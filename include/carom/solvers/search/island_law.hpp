@@ -53,7 +53,7 @@ struct IslandLawTuning {
   static constexpr double sweep_gain = 0.5;
   /// The same for islands of at most `few_blocks` blocks, where `few_together` sweeps cost less
   /// than a linear system and mostly solve the law.
-  static constexpr int few_together = 8, few_blocks = 16;
+  static constexpr int few_together = 8, few_blocks = 40;
   static constexpr double few_gain = 0.8;
   /// Count of sweeps over an early answer, and how many of them run even after the deadline.
   /// Without them bodies of the falling bin penetrate three times as deep.
