@@ -72,8 +72,9 @@ class Stepper:
         answer: answer.impulse has a row (t1, t2, n) [N s] for each plain contact that acts, in the order of data.contact.
         Where it is not finite nothing moves. ValueError: another integrator, or a contact whose friction no force carries.
         """
-        implicit = _is_implicit(model)
-        integration = 2 if implicit else not model.opt.disableflags & _EXPLICIT_DAMPING
+        options = model.opt
+        implicit = _is_implicit(options)
+        integration = 2 if implicit else not options.disableflags & _EXPLICIT_DAMPING
         if self._margin is not None and self._model is not model:
             give_margin(model, self._margin)
             self._model = model
@@ -167,8 +168,8 @@ class Batch:
         return answers
 
 
-def _is_implicit(model: Any) -> bool:
-    integrator = model.opt.integrator
+def _is_implicit(options: Any) -> bool:
+    integrator = options.integrator
     if integrator == _EULER:
         return False
     if integrator in _IMPLICIT:

@@ -6,6 +6,8 @@
 #include <nanobind/ndarray.h>
 #include <string>
 
+#include <Eigen/Geometry>
+
 #include "arrays.hpp"
 
 namespace carom::python {
@@ -56,6 +58,13 @@ Number* MujocoViews::numbers(nb::handle owner, const char* name, Index count,
   return static_cast<Number*>(kept.back().data());
 }
 
+template <typename Number>
+Number* MujocoViews::row_numbers(const char* name, Index count) {
+  if (!layout_known_) return numbers<Number>(data_, name, count, rows_);
+  row_arrays_.push_back(require(data_, name));
+  return static_cast<Number*>(ArrayMemory::first_pointer(row_arrays_.back().ptr()));
+}
+
 void MujocoViews::bind(nb::handle model, nb::handle data) {
   const bool same_model = model.is(model_);
   model_ = nb::none();  // if this fails, the next call begins again
@@ -102,6 +111,8 @@ void MujocoViews::bind(nb::handle model, nb::handle data) {
   acceleration_ = require(data, "qacc").attr("reshape")(1, -1);
   force_ = require(data, "qacc").attr("copy")().attr("reshape")(1, -1);
   bound_.emplace_back(force_, sizeof(double), "qacc");
+  layout_known_ = std::all_of(bound_.begin(), bound_.end(),
+                              [](const ArrayMemory& memory) { return memory.begins_with_data(); });
   if (!same_model) bind_geometries(model);
   data_ = nb::borrow(data);
   model_ = nb::borrow(model);
@@ -151,8 +162,9 @@ double MujocoViews::speed_of(int geometry, bool relative) const noexcept {
     if (relative) value -= Vector(twist(root) + part);
     return value;
   };
-  const double arm = (Vector(g.geom_xpos + 3 * geometry) - Vector(g.subtree_com + 3 * root)).norm();
-  return difference(3).norm() + difference(0).norm() * (arm + g.geom_rbound[geometry]);
+  const Eigen::Vector3d arm = Vector(g.geom_xpos + 3 * geometry) - Vector(g.subtree_com + 3 * root);
+  const Eigen::Vector3d spin = difference(0);
+  return (difference(3) + spin.cross(arm)).norm() + spin.norm() * g.geom_rbound[geometry];
 }
 
 /// Calls visit(margin, that of the model, what is needed in this step) for geometries and pairs.
@@ -192,14 +204,17 @@ void MujocoViews::visit_margins(const Visit& visit) noexcept {
 }
 
 bool MujocoViews::has_wide_margins() noexcept {
+  // What is needed is an upper bound, which motion hardly ever reaches by more than this share.
+  constexpr double reached = 0.5;
   bool wide = true;
-  visit_margins([&](double margin, double, double needed) { wide = wide && needed <= margin; });
+  visit_margins(
+      [&](double margin, double, double needed) { wide = wide && reached * needed <= margin; });
   return wide;
 }
 
 void MujocoViews::set_margins() noexcept {
   // The speeds are those of this step and the margins for the next one: a share that they may gain.
-  constexpr double gain = 1.5;
+  constexpr double gain = 1.25;
   visit_margins([](double& margin, double given, double needed) {
     margin = (std::max)(given, gain * needed);
   });
@@ -221,6 +236,7 @@ void MujocoViews::read(nb::handle model, nb::handle data, bool soft) {
   model_view_.opt.timestep = read_number(require(options_, "timestep"), "timestep");
   data_view_.nefc = read_count(data, "nefc");
   rows_.clear();
+  row_arrays_.clear();
   if (data_view_.nefc > 0) read_rows(soft);
 }
 
@@ -228,10 +244,10 @@ void MujocoViews::read_rows(bool soft) {
   using Kind = detail::MujocoKind;
   MujocoDataView& d = data_view_;
   const auto integers = [&](const char* name, Index count) {
-    return numbers<int>(data_, name, count, rows_);
+    return row_numbers<int>(name, count);
   };
   const auto doubles = [&](const char* name, Index count) {
-    return numbers<double>(data_, name, count, rows_);
+    return row_numbers<double>(name, count);
   };
   const Index rows = d.nefc;
   d.efc_type = integers("efc_type", rows);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <nanobind/nanobind.h>
 #include <utility>
 #include <vector>
@@ -93,6 +94,18 @@ class ArrayMemory {
   }
 
   [[nodiscard]] void* data() const noexcept { return view_.buf; }
+  /// Whether numpy's array object begins with the pointer to its numbers, as that of numpy 1 and 2.
+  [[nodiscard]] bool begins_with_data() const noexcept {
+    return view_.obj != nullptr && first_pointer(view_.obj) == view_.buf;
+  }
+  /// What stands behind the head of an object.
+  [[nodiscard]] static void* first_pointer(PyObject* object) noexcept {
+    void* pointer = nullptr;
+    std::memcpy(&pointer,
+                static_cast<const char*>(static_cast<const void*>(object)) + sizeof(PyObject),
+                sizeof(pointer));
+    return pointer;
+  }
   [[nodiscard]] Index count() const noexcept { return Index(view_.len / view_.itemsize); }
 
  private:
@@ -144,10 +157,15 @@ class MujocoViews {
   /// The memory of an array of at least that many numbers, which `kept` then keeps.
   template <typename Number>
   Number* numbers(nb::handle owner, const char* name, Index count, std::vector<ArrayMemory>& kept);
+  /// The same of the step's rows; faster than by the buffer protocol where the layout is known.
+  template <typename Number>
+  Number* row_numbers(const char* name, Index count);
 
   nb::object model_, data_, options_, solve_inertia_, is_sparse_;
   nb::object acceleration_, force_;        ///< Arrays (1, nv), the first one of qacc itself.
   std::vector<ArrayMemory> bound_, rows_;  ///< Memory of the model and data, and of the step.
+  std::vector<nb::object> row_arrays_;     ///< Arrays of the step, where their layout is known.
+  bool layout_known_ = false;              ///< Whether all bound arrays begin with their data.
   std::vector<ArrayMemory> model_bound_;
   const char* weights_name_ = nullptr;  ///< efc_diagA, or its name in older versions.
   MujocoGeometries geometries_;

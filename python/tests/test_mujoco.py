@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 mujoco = pytest.importorskip("mujoco")
-import carom  # noqa: E402
 import carom.mujoco as layer  # noqa: E402
 
 HEAD = '<mujoco><option timestep="0.002" cone="{cone}"{option}/><default><geom friction="{friction}" condim="{condim}"/></default>'
@@ -123,7 +122,7 @@ def test_what_it_cannot_do_is_said():
     model = model_of(SLOPE)
     data = mujoco.MjData(model)
     data.qvel[0] = np.nan
-    assert isinstance(layer.step(model, data), carom.Solution)  # MuJoCo resets such data
+    assert isinstance(layer.step(model, data), layer.Answer)  # MuJoCo resets such data
 
 
 def fall_onto_ground(damping, option="", ground="plane", speed=-1.0):
