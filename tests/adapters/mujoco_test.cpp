@@ -189,6 +189,60 @@ TEST_CASE("mujoco: qacc under limits, equalities, dry friction and tendons is Mu
   }
 }
 
+TEST_CASE("mujoco: under the rigid law limits, equalities and dry friction do not yield",
+          "[adapters][law]") {
+  for (const char* jacobian : {"dense", "sparse"}) {
+    MujocoScene scene;
+    scene.jacobian = jacobian;
+    const MujocoModel model = load_mujoco(mechanism_text(scene));
+    const MujocoData data = make_mujoco(model);
+    MujocoStepper stepper({.law = MujocoLaw::rigid, .correction = 0.2});
+    double worst = 0;  // over the second half of the run
+    VectorXd moved(model->nv);
+    for (int i = 0; i < 600; ++i) {
+      const MujocoOutcome outcome = stepper.step(model.get(), data.get());
+      REQUIRE(outcome.verdict == MujocoVerdict::solved);
+      for (int row = 0; i > 300 && row < data->nefc; ++row) {
+        const double pos = data->efc_pos[row];
+        if (data->efc_type[row] == mjCNSTR_EQUALITY) worst = std::max(worst, std::abs(pos));
+        if (data->efc_type[row] == mjCNSTR_LIMIT_JOINT) worst = std::max(worst, -pos);
+        if (data->efc_type[row] == mjCNSTR_FRICTION_DOF) {
+          CHECK(std::abs(data->efc_force[row]) <= data->efc_frictionloss[row] * (1 + 1e-9));
+        }
+      }
+    }
+    CAPTURE(jacobian);
+    CHECK(worst < by_step(1e-3));  // [m, rad]: a step's curvature, a fifth of it taken back
+  }
+}
+
+TEST_CASE("mujoco: contacts that cannot close in a step are left out, and change nothing",
+          "[adapters][law]") {
+  // The same slope with margins of a millimetre and of a metre, where all corners are contacts.
+  for (const double angle : {0.2, 0.7}) {
+    std::vector<VectorXd> ends;
+    Index blocks[2] = {0, 0};
+    for (const double margin : {1e-3, 1.0}) {
+      const MujocoModel model = load_mujoco(slope_text({}));
+      carom::give_margin(*model, margin);
+      tilt(*model, angle, 0.3);
+      const MujocoData data = make_mujoco(model);
+      data->qvel[4] = 1;
+      MujocoStepper stepper;
+      for (int i = 0; i < 200; ++i) {
+        REQUIRE(stepper.step(model.get(), data.get()).verdict == MujocoVerdict::solved);
+        if (margin == 1.0 && stepper.problem().block_count() < data->ncon) ++blocks[0];
+        if (margin == 1.0 && data->ncon == 4) ++blocks[1];
+      }
+      ends.push_back(numbers(data->qpos, model->nq));
+    }
+    CAPTURE(angle);
+    CHECK(blocks[0] > 0);
+    CHECK(blocks[1] > 0);
+    CHECK((ends[0] - ends[1]).norm() < by_step(1e-6));
+  }
+}
+
 TEST_CASE("mujoco: a humanoid's qacc is MuJoCo's along its fall", "[adapters][oracle]") {
   MujocoScene scene;
   for (const std::string cone : {"elliptic", "pyramidal"}) {

@@ -414,6 +414,36 @@ TEST_CASE("contact_solver: nothing to do, and guesses of any kind", "[solvers][l
   CHECK((velocity - expected).norm() <= by_solver(1e-9));
 }
 
+TEMPLATE_TEST_CASE("contact_solver: velocities whose squares vanish are solved", "[solvers][input]",
+                   float, double) {
+  using Scalar = TestType;
+  using Vector3 = carom::Vector3<Scalar>;
+  using Matrix3 = carom::Matrix3<Scalar>;
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    ContactSolver<Scalar> solver({.law = law});
+    const Scalar least = std::numeric_limits<Scalar>::denorm_min();
+    for (Scalar speed = 1; speed > 0; speed = speed > least ? speed / 100 : 0) {
+      CAPTURE(to_string(law), speed);
+      ContactProblem<Scalar> problem(Scalar(0.01));
+      const Index block = problem.add_body(2 * Matrix3::Identity(), Vector3(speed, 0, -speed));
+      carom::RigidContact<Scalar> contact;
+      contact.friction = Scalar(0.5);
+      problem.add_contact(block, Matrix3::Identity(), contact);
+      const Index wheel = problem.add_body(Matrix3::Identity(), Vector3(0, -speed, 0));
+      carom::DryFriction<Scalar> friction;
+      friction.effort_limit = 1;
+      problem.add_constraint(wheel, Eigen::Matrix<Scalar, 1, 3>(0, 1, 0), friction);
+      VectorX<Scalar> velocity;
+      const auto first = solver.solve(problem, velocity);
+      CHECK(first.converged());
+      const auto again = solver.solve_from(problem, solver.impulse(), velocity);
+      CHECK(again.converged());
+      CHECK(velocity.allFinite());
+      CHECK(velocity.cwiseAbs().maxCoeff() <= speed);
+    }
+  }
+}
+
 TEST_CASE("contact_solver: where squares overflow nothing is called solved", "[solvers][input]") {
   for (const double speed : {1e150, 1e154, 1e160, 1e300}) {
     carom::ContactProblem<double> problem(0.01);

@@ -199,7 +199,7 @@ class IslandLaw {
       const int together = timed ? Tuning::guess_sweeps
                            : few ? Tuning::few_together
                                  : Tuning::sweeps_together;
-      const Scalar gain(few ? Tuning::few_gain : Tuning::sweep_gain);
+      const auto gain = Scalar(few ? Tuning::few_gain : Tuning::sweep_gain);
       for (int taken = 0; taken < Tuning::guess_sweeps; taken += together) {
         const Scalar before = run.error;
         int left = together;
