@@ -17,7 +17,6 @@ namespace {
 struct MujocoAnswer {
   SolveReport<double> report;
   double seconds = 0;
-  bool acts = false;            ///< Whether there were constraints.
   std::vector<double> impulse;  ///< (t1, t2, n) per plain contact [N s].
   std::vector<Index> contacts;  ///< Their numbers in mjData.
 };
@@ -82,7 +81,9 @@ class PyMujocoSolver {
       return nb::cast(std::move(answer));
     }
     if (!outcome.answered()) {
-      refuse("carom.mujoco", "what can be solved", to_string(outcome.verdict));
+      refuse("carom.mujoco",
+             "a mass matrix that is positive definite, and friction that a normal force carries",
+             to_string(outcome.verdict));
     }
     solver_.write_forces(m, d);
     const bool written = solver_.write_acceleration(m, d);
