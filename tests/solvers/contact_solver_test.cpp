@@ -418,7 +418,7 @@ TEMPLATE_TEST_CASE("contact_solver: velocities whose squares vanish are solved",
                    float, double) {
   using Scalar = TestType;
   using Vector3 = carom::Vector3<Scalar>;
-  using Matrix3 = carom::Matrix3<Scalar>;
+  using Matrix3 = Eigen::Matrix<Scalar, 3, 3>;
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
     ContactSolver<Scalar> solver({.law = law});
     const Scalar least = std::numeric_limits<Scalar>::denorm_min();

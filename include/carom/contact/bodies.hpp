@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <Eigen/Core>
 
@@ -183,9 +184,11 @@ class Bodies {
   /// Sets free velocities from an index on to zero where their squares would vanish in rounding:
   /// relative errors would be 0/0.
   void clear_tiny(Index first) noexcept {
-    const Scalar tiny = 8 * std::sqrt((std::numeric_limits<Scalar>::min)());  // [m/s, rad/s]
-    for (Index i = first; i < free_velocity_.size(); ++i) {
-      if (std::abs(free_velocity_[i]) < tiny) free_velocity_[i] = 0;
+    if constexpr (std::is_floating_point_v<Scalar>) {
+      const Scalar tiny = 8 * std::sqrt((std::numeric_limits<Scalar>::min)());  // [m/s, rad/s]
+      for (Index i = first; i < free_velocity_.size(); ++i) {
+        if (std::abs(free_velocity_[i]) < tiny) free_velocity_[i] = 0;
+      }
     }
   }
   [[nodiscard]] static Fault factor_body(const std::string& item, Index size, Scalar* matrix,
