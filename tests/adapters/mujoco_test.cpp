@@ -196,11 +196,12 @@ TEST_CASE("mujoco: under the rigid law limits, equalities and dry friction do no
     scene.jacobian = jacobian;
     const MujocoModel model = load_mujoco(mechanism_text(scene));
     const MujocoData data = make_mujoco(model);
-    MujocoStepper stepper({.law = MujocoLaw::rigid, .correction = 0.2});
+    MujocoStepper stepper({.law = MujocoLaw::rigid, .tolerance = 1e-8, .correction = 0.2});
     double worst = 0;  // over the second half of the run
     VectorXd moved(model->nv);
     for (int i = 0; i < 600; ++i) {
       const MujocoOutcome outcome = stepper.step(model.get(), data.get());
+      CAPTURE(i, outcome.report.residual);
       REQUIRE(outcome.verdict == MujocoVerdict::solved);
       for (int row = 0; i > 300 && row < data->nefc; ++row) {
         const double pos = data->efc_pos[row];
@@ -218,16 +219,17 @@ TEST_CASE("mujoco: under the rigid law limits, equalities and dry friction do no
 
 TEST_CASE("mujoco: contacts that cannot close in a step are left out, and change nothing",
           "[adapters][law]") {
-  // The same slope with margins of a millimetre and of a metre, where all corners are contacts.
+  // A block that jumps down a slope, with margins of 5 cm and of a metre, where all corners are
+  // contacts from the start.
   for (const double angle : {0.2, 0.7}) {
     std::vector<VectorXd> ends;
     Index blocks[2] = {0, 0};
-    for (const double margin : {1e-3, 1.0}) {
+    for (const double margin : {0.05, 1.0}) {
       const MujocoModel model = load_mujoco(slope_text({}));
       carom::give_margin(*model, margin);
       tilt(*model, angle, 0.3);
       const MujocoData data = make_mujoco(model);
-      data->qvel[4] = 1;
+      data->qvel[2] = 0.5;
       MujocoStepper stepper;
       for (int i = 0; i < 200; ++i) {
         REQUIRE(stepper.step(model.get(), data.get()).verdict == MujocoVerdict::solved);
