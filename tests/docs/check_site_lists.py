@@ -33,7 +33,7 @@ def listed_pages():
 def main():
     pages = {*pathlib.Path("docs").rglob("*.md"), *ROOMS.glob("*/README.md"), *pathlib.Path("benchmarks").rglob("README.md")}
     pages = {page.as_posix() for page in pages} - {(SITE / "index.md").as_posix()}
-    pages |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/data/README.md", "python/README.md"}
+    pages |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/data/README.md", "python/README.md"}
     faults = [*compare("page", set(listed_pages()), pages)]
 
     reference = "".join(page.read_text(encoding="utf-8") for page in (SITE / "cpp").glob("*.md"))
