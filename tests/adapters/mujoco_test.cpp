@@ -208,7 +208,8 @@ TEST_CASE("mujoco: under the rigid law limits, equalities and dry friction do no
         if (data->efc_type[row] == mjCNSTR_EQUALITY) worst = std::max(worst, std::abs(pos));
         if (data->efc_type[row] == mjCNSTR_LIMIT_JOINT) worst = std::max(worst, -pos);
         if (data->efc_type[row] == mjCNSTR_FRICTION_DOF) {
-          CHECK(std::abs(data->efc_force[row]) <= data->efc_frictionloss[row] * (1 + by_solver(1e-9)));
+          CHECK(std::abs(data->efc_force[row]) <=
+                data->efc_frictionloss[row] * (1 + by_solver(1e-9)));
         }
       }
     }
