@@ -18,14 +18,15 @@ inline namespace CAROM_ABI {
 /// };
 /// solver.set_limits({.now = now, .deadline = now(nullptr) + 1e-3});
 /// ```
-/// A solver reads the clock once per iteration. The limits stay in force until other limits are
-/// set. At the deadline the solver returns its best iterate, with impulses inside their cones, the
-/// residual of that iterate and the status SolveStatus::deadline. A started iteration is completed.
-/// A solver with a factorisation does not start an iteration that would end after the deadline if
-/// it lasted as long as the longest iteration of this solve and of the last one. Such a solve
-/// therefore exceeds the deadline by at most one iteration, and only while no iteration time is
-/// known. ContactSolver begins with sweeps: `least_sweeps` of them and the measure of their answer
-/// are made in any case.
+/// A solver reads the clock once per iteration and in large factorisations. The limits stay in
+/// force until other limits are set. At the deadline the solver returns its best iterate, with
+/// impulses inside their cones, the residual of that iterate and the status SolveStatus::deadline.
+/// A started iteration is completed, unless it factors a large matrix: the clock is read within a
+/// factorisation, which then ends, and the iterate is that of before. A solver with a factorisation
+/// does not start an iteration that would end after the deadline if it lasted as long as the
+/// longest iteration of this solve and of the last one. Such a solve therefore exceeds the deadline
+/// by at most one iteration, and only while no iteration time is known. ContactSolver begins with
+/// sweeps: `least_sweeps` of them and the measure of their answer are made in any case.
 struct SolveLimits {
   /// Largest count of iterations of one solve, as counted in its report, ≥ 0. The limit in the
   /// options applies too.
