@@ -74,6 +74,6 @@ if [ "$python_only" = no ]; then
     "apt-get install -y --no-install-recommends libcli11-dev nlohmann-json3-dev &&
      cd /opt/carom && cmake -B /opt/program -DCMAKE_BUILD_TYPE=Release -DCAROM_BUILD_PROGRAM=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF &&
      cmake --build /opt/program --parallel $(nproc) && cmake --install /opt/program --prefix /usr/local &&
-     carom solve examples/data/pile_n10_s60.txt"
+     /usr/local/bin/carom solve examples/data/pile_n10_s60.txt"
 fi
 rm -rf "${root:?}"
