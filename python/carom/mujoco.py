@@ -56,13 +56,14 @@ class Stepper:
     takes back, and of the error of an equality. law: "rigid"; "coulomb", the same with limits, equalities and friction of
     joints as MuJoCo has them; "soft_coulomb", with MuJoCo's softness of contacts as well; "soft", MuJoCo's own law, solved
     to the tolerance. margin [m]: None widens the margins of the model's geometries from step to step to what they may
-    approach each other; a number leaves them as they are, and widens them to that once, as give_margin() does.
+    approach each other, unless contacts are soft: those push from the margin on. A number leaves the margins as they are,
+    and widens them to that once, as give_margin() does.
     """
 
     def __init__(self, tolerance: float = 1e-8, correction: float = 0.2, law: str = "rigid",
                  margin: "float | None" = None) -> None:
         self._solver = MujocoSolver(law, tolerance, correction)
-        self._margin = margin
+        self._margin = 0.0 if margin is None and law in ("soft", "soft_coulomb") else margin
         self._model: Any = None
 
     def step(self, model: Any, data: Any) -> Answer:

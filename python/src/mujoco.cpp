@@ -57,12 +57,13 @@ class PyMujocoSolver {
     const std::unique_lock<std::mutex> alone(lock_, std::try_to_lock);
     if (!alone) refuse("stepper", "one step at a time", "another one from inside of it");
     MujocoAnswer answer;
-    views_.read(model, data, solver_.reads_softness());
+    views_.take(model, data);
     if (margins == checked && !views_.has_wide_margins()) {
       views_.set_margins();
       return nb::none();
     }
     if (margins != fixed) views_.set_margins();
+    views_.read(solver_.reads_softness());
     LongWork work(Py_False, "step");
     SolveClock clock(std::numeric_limits<double>::infinity(), work);
     const MujocoModelView& m = views_.model();

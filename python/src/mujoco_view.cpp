@@ -91,7 +91,7 @@ void MujocoViews::bind(nb::handle model, nb::handle data) {
   m.dof_damping = doubles(model, "dof_damping", m.nv);
   d.qvel = doubles(data, "qvel", m.nv);
   d.qacc_smooth = doubles(data, "qacc_smooth", m.nv);
-  d.qacc_warmstart = d.warmstart = doubles(data, "qacc_warmstart", m.nv);
+  d.qacc_warmstart = doubles(data, "qacc_warmstart", m.nv);
   d.qfrc_smooth = doubles(data, "qfrc_smooth", m.nv);
   d.M = doubles(data, "M", m.nC);
   d.qLDiagInv = doubles(data, "qLDiagInv", m.nv);
@@ -228,13 +228,16 @@ void MujocoViews::write_acceleration(bool acts) {
     for (int i = 0; i < size; ++i) force[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i];
     solve_inertia_(model_, data_, acceleration_, force_);
   }
-  std::copy_n(d.qacc, size, d.warmstart);
+  std::copy_n(d.qacc, size, d.qacc_warmstart);
 }
 
-void MujocoViews::read(nb::handle model, nb::handle data, bool soft) {
+void MujocoViews::take(nb::handle model, nb::handle data) {
   if (!model.is(model_) || !data.is(data_)) bind(model, data);
   model_view_.opt.timestep = read_number(require(options_, "timestep"), "timestep");
-  data_view_.nefc = read_count(data, "nefc");
+}
+
+void MujocoViews::read(bool soft) {
+  data_view_.nefc = read_count(data_, "nefc");
   rows_.clear();
   row_arrays_.clear();
   if (data_view_.nefc > 0) read_rows(soft);

@@ -63,9 +63,9 @@ struct MujocoContactsView {
 /// What of mjData is read and written.
 struct MujocoDataView {
   int nefc = 0;
-  const double *qvel = nullptr, *qacc_smooth = nullptr, *qacc_warmstart = nullptr,
-               *qfrc_smooth = nullptr, *M = nullptr, *qLDiagInv = nullptr, *qDeriv = nullptr;
-  double *qacc = nullptr, *qfrc_constraint = nullptr, *warmstart = nullptr;
+  const double *qvel = nullptr, *qacc_smooth = nullptr, *qfrc_smooth = nullptr, *M = nullptr,
+               *qLDiagInv = nullptr, *qDeriv = nullptr;
+  double *qacc = nullptr, *qfrc_constraint = nullptr, *qacc_warmstart = nullptr;
   int* solver_niter = nullptr;
   const int *efc_type = nullptr, *efc_id = nullptr, *efc_J_rowadr = nullptr,
             *efc_J_rownnz = nullptr, *efc_J_colind = nullptr;
@@ -136,11 +136,12 @@ class MujocoViews {
   /// act, and writes qacc as the guess of the next step.
   void write_acceleration(bool acts);
 
-  /// Reads what may differ from step to step, and all of it where model or data are others than
-  /// those of the last call.
-  /// @param soft  whether MuJoCo's softness is read.
+  /// Takes a model and data; what is no row is read anew only where they are others than before.
   /// @throws std::invalid_argument  for arguments that are not a model and data of mujoco.
-  void read(nb::handle model, nb::handle data, bool soft);
+  void take(nb::handle model, nb::handle data);
+  /// Reads the rows of the step.
+  /// @param soft  whether MuJoCo's softness is read.
+  void read(bool soft);
 
   [[nodiscard]] const MujocoModelView& model() const noexcept { return model_view_; }
   [[nodiscard]] MujocoDataView& data() noexcept { return data_view_; }

@@ -186,6 +186,18 @@ def test_the_soft_law_is_that_of_mujoco():
     assert theirs.ncon == 4
 
 
+@pytest.mark.parametrize("law", ["soft", "soft_coulomb"])
+def test_soft_contacts_keep_the_margins_from_which_they_push(law):
+    model = model_of('<worldbody><geom type="plane" size="9 9 1"/><body pos="0 0 0.2"><freejoint/><geom size="0.1"/></body>'
+                     '</worldbody>', margin=0)
+    data = mujoco.MjData(model)
+    data.qvel[2] = -20
+    stepper = layer.Stepper(law=law)
+    for _ in range(5):
+        stepper.step(model, data)
+        assert not model.geom_margin.any()
+
+
 @pytest.mark.parametrize("friction", [(0.2, 0.6), (0.6, 0.2)])
 def test_friction_may_differ_along_the_two_tangents(friction):
     model = model_of(SLOPE)

@@ -254,7 +254,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
     }
     return solve_on_bodies(problem, velocity, 0);
   }
-  const int first = problem.block_count() <= Tuning::few_blocks ? 1 : 0;
+  // Of few blocks any guess is tried with one system: the sweeps before it mostly solve them.
+  const int first = problem.block_count() <= detail::IslandLawTuning::few_blocks ? 1 : 0;
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, first);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
     report = follow(problem, true, velocity, report.iterations, Tuning::guess_systems);

@@ -54,9 +54,6 @@ struct ContactSolverTuning {
   /// lost. Half or twice either number changes no bit of the measured results.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// A guess for at most this count of blocks is tried with one system before it is judged: the
-  /// sweeps that come before the system mostly solve so small a problem, whatever the guess.
-  static constexpr Index few_blocks = 40;
   /// Count of blocks from which ProximalSolver takes the place of InteriorPointSolver: first for
   /// rigid contact under the convex law, after SapSolver for compliant contact under Coulomb's law.
   /// A heap of 10,000 bodies and 58,000 contacts then needs an eighth of the memory and less time;
