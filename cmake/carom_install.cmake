@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/carom)
-install(TARGETS carom EXPORT carom-targets FILE_SET HEADERS)
+install(TARGETS carom carom_reproducible EXPORT carom-targets FILE_SET HEADERS)
 install(EXPORT carom-targets NAMESPACE carom:: DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/carom-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)

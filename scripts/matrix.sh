@@ -74,7 +74,7 @@ check tidy scripts/check_tidy.sh --quick
 # scripts/test.sh runs all tests of the package, but does not install torch.
 check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
-  -P tests/consumers/reproducible.cmake
+  -P tests/bits/compare.cmake
 
 say "summary"
 printf '%s\n' "${table[@]}"

@@ -155,7 +155,7 @@ row_optimisation() {
     done
   done
   cmake -D WORK_DIR="$out/reproducible" -D EIGENS="$eigen" -D WHOLE=ON \
-    -P tests/consumers/reproducible.cmake || faults=$((faults + 1))
+    -P tests/bits/compare.cmake || faults=$((faults + 1))
   [ "$faults" = 0 ]
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "carom/contact/compliance.hpp"
+#include "carom/core/elementary.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -57,7 +58,7 @@ struct StribeckFriction {
 template <RealScalar Scalar>
 [[nodiscard]] Scalar friction_at(const StribeckFriction<Scalar>& friction,
                                  const Scalar& slip_speed) noexcept {
-  using std::exp;
+  using elementary::exp;
   const Scalar ratio = slip_speed / friction.slide_speed;
   return friction.at_speed + (friction.at_rest - friction.at_speed) * exp(-ratio * ratio);
 }

@@ -27,10 +27,27 @@
 #endif
 #endif
 
+// The reproducible mode: equal bits on every machine (docs/reproducible.md).
+#ifndef CAROM_REPRODUCIBLE
+#define CAROM_REPRODUCIBLE 0
+#endif
+#if CAROM_REPRODUCIBLE
+#ifndef EIGEN_DONT_VECTORIZE
+#error "CAROM_REPRODUCIBLE needs EIGEN_DONT_VECTORIZE: link the CMake target carom::reproducible"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+#error "CAROM_REPRODUCIBLE needs double without extra digits: on 32-bit x86 -msse2 -mfpmath=sse"
+#endif
+#endif
+
 // Settings that must agree between translation units that share carom objects: whether checks run,
-// and how Eigen aligns memory. Both are part of the name of the inline namespace. Units with
-// different settings therefore use separate copies of every function.
+// how Eigen aligns memory, and the reproducible mode. They are part of the name of the inline
+// namespace. Units with different settings therefore use separate copies of every function.
+#if CAROM_REPRODUCIBLE
+#define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align##_reproducible
+#else
 #define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align
+#endif
 #define CAROM_MAKE_ABI(checks, align) CAROM_PASTE_ABI(checks, align)
 #define CAROM_ABI CAROM_MAKE_ABI(CAROM_CHECKS, EIGEN_MAX_ALIGN_BYTES)
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "carom/core/elementary.hpp"
 #include "carom/impact/impact_problem.hpp"
 #include "carom/linalg/detail/minimum_norm_newton.hpp"
 
@@ -38,7 +39,7 @@ template <RealScalar Scalar>
   int nearest = 2;
   for (int m = 3; m <= largest; ++m) {
     const auto distance = [&](int k) {
-      return std::abs(product + std::cos(std::numbers::pi_v<Scalar> / Scalar(k)));
+      return std::abs(product + elementary::cos(std::numbers::pi_v<Scalar> / Scalar(k)));
     };
     if (distance(m) < distance(nearest)) nearest = m;
   }
@@ -59,7 +60,7 @@ template <RealScalar Scalar, typename Model>
 SolveReport<Scalar> find_unique_design(Model&& model, VectorX<Scalar>& x, int m = 2,
                                        const MinimumNormOptions<Scalar>& options = {}) {
   CAROM_EXPECTS(m >= 2);
-  const Scalar target = m == 2 ? Scalar(0) : -std::cos(std::numbers::pi_v<Scalar> / Scalar(m));
+  const Scalar target = m == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(m));
   const auto residual = [&](const VectorX<Scalar>& at) {
     const DesignPoint<Scalar> point = model(at);
     VectorX<Scalar> values(1 + point.constraints.size());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/impact/design.hpp"
 #include "carom/impact/outcomes.hpp"
@@ -51,7 +52,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar, typename Model>
 [[nodiscard]] DesignSensitivity<Scalar> design_sensitivity(Model&& model, const VectorX<Scalar>& x,
                                                            const VectorX<Scalar>& velocity) {
-  using std::abs, std::cbrt;
+  using elementary::cbrt, std::abs;
   const Scalar relative_step = cbrt(std::numeric_limits<Scalar>::epsilon());
   DesignSensitivity<Scalar> result;
   const DesignPoint<Scalar> here = model(x);

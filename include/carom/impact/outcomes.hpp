@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "carom/core/elementary.hpp"
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/reflection.hpp"
 #include "carom/impact/resolve_impact.hpp"
@@ -80,7 +81,7 @@ template <RealScalar Scalar>
 [[nodiscard]] std::pair<Scalar, Scalar> momentum_key(const VectorX<Scalar>& momentum) {
   Scalar key = 0, weight_sum = 0;
   for (Index i = 0; i < momentum.size(); ++i) {
-    const Scalar weight = std::exp(std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1)));
+    const Scalar weight = elementary::exp(std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1)));
     key += weight * momentum(i);
     weight_sum += weight;
   }

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "carom/core/elementary.hpp"
 #include "carom/impact/uniqueness.hpp"
 
 namespace carom {
@@ -18,14 +19,14 @@ inline namespace CAROM_ABI {
 ///       halved.
 template <RealScalar Scalar>
 [[nodiscard]] Index pair_reflection_bound(const Scalar& product, bool both_infeasible) noexcept {
-  const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
+  const Scalar full = elementary::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
   if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
   // A rounding of c changes the angle by the rounding divided by sin 2γ. Up to some 20000
   // reflections the count is accurate enough to distinguish integers. Beyond, the bound is never
   // too small.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-  const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
+  const Scalar slope = full * (std::max)(elementary::sin(full), std::sqrt(rounding));
   // Two roundings of c, and the roundings of the arc cosine, π and the quotient.
   constexpr int product_roundings = 2, count_roundings = 16;
   constexpr double known_count = 1e-3;  // reflections
@@ -46,7 +47,7 @@ template <RealScalar Scalar>
     for (Index j = 0; j < gram.cols(); ++j) {
       const int label = i == j ? 0 : coxeter_label(gram(i, j), tolerance);
       if (label > 1) {
-        gram(i, j) = label == 2 ? Scalar(0) : -std::cos(std::numbers::pi_v<Scalar> / Scalar(label));
+        gram(i, j) = label == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(label));
       }
     }
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/scalar.hpp"
 #include "carom/impact/impact_problem.hpp"
 
@@ -162,13 +163,13 @@ struct Uniqueness {
 template <RealScalar Scalar>
 [[nodiscard]] int coxeter_label(const Scalar& product, const Scalar& tolerance) noexcept {
   if (product > tolerance || product < Scalar(-1)) return 0;
-  const Scalar angle = std::acos(product < Scalar(0) ? -product : Scalar(0));  // π/m
+  const Scalar angle = elementary::acos(product < Scalar(0) ? -product : Scalar(0));  // π/m
   if (!(angle > Scalar(0))) return 0;
   const Scalar m = std::round(std::numbers::pi_v<Scalar> / angle);
   if (!(m < Scalar(1e6))) return 0;
-  const Scalar exact = -std::cos(std::numbers::pi_v<Scalar> / m);
+  const Scalar exact = -elementary::cos(std::numbers::pi_v<Scalar> / m);
   // Products for large m are close to each other: the tolerance must be below half their distance.
-  const Scalar next = -std::cos(std::numbers::pi_v<Scalar> / (m + 1));
+  const Scalar next = -elementary::cos(std::numbers::pi_v<Scalar> / (m + 1));
   const Scalar allowance = (std::min)(tolerance, (exact - next) / 4);
   return std::abs(product - exact) <= allowance ? int(m) : 0;
 }

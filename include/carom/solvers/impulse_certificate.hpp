@@ -11,6 +11,7 @@
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/natural_map.hpp"
 #include "carom/core/detail/small_vector.hpp"
+#include "carom/core/elementary.hpp"
 #include "carom/solvers/answer/map_rounding.hpp"
 
 namespace carom {
@@ -132,7 +133,7 @@ template <RealScalar Scalar>
                                        const RowNumbers<Scalar>& impulse,
                                        const RowNumbers<Scalar>& velocity,
                                        const Scalar& at_rest) noexcept {
-  using std::atan2, std::sqrt;
+  using elementary::atan2, std::sqrt;
   SmallVector<Scalar, 5> slip, rub;  // μ ∘ u, −γ/μ
   Scalar largest(0), squared(0);
   for (int k = 0; k < block.size; ++k) {

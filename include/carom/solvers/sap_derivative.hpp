@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/solvers/derivative/linearized_hessian.hpp"
 #include "carom/solvers/sap.hpp"
 
@@ -22,7 +23,7 @@ struct SapDerivativeOptions {
   double factor_work_limit = SapOptions<Scalar>{}.factor_work_limit;
   /// Conjugate gradients stop at this residual, relative to the right-hand side [-], > 0. The two
   /// products of such an island are transposes of each other up to the same relative error.
-  Scalar tolerance = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.75));
+  Scalar tolerance = elementary::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.75));
   /// Largest count of products of conjugate gradients per island, ≥ 0.
   int product_limit = 2000;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "carom/core/elementary.hpp"
 #include "carom/variational/stepper.hpp"
 
 namespace carom {
@@ -16,7 +17,7 @@ inline namespace CAROM_ABI {
 /// @cite  yoshida1990construction, eq. (4.2)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 3> yoshida_shares() noexcept {
-  using std::cbrt;
+  using elementary::cbrt;
   const Scalar w = Scalar(1) / (2 - cbrt(Scalar(2)));
   return {w, 1 - 2 * w, w};
 }
@@ -27,7 +28,7 @@ template <RealScalar Scalar>
 /// @cite  suzuki1990fractal, eq. (15)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 5> suzuki_shares() noexcept {
-  using std::cbrt;
+  using elementary::cbrt;
   const Scalar w = Scalar(1) / (4 - cbrt(Scalar(4)));
   return {w, w, 1 - 4 * w, w, w};
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/variational/concepts.hpp"
 #include "carom/variational/planar_body.hpp"
@@ -87,7 +88,7 @@ class PlanarTree {
 
   /// Computes angles, their rates, sines and cosines.
   void place(const VectorX<Scalar>& q, const VectorX<Scalar>& v) const noexcept {
-    using std::cos, std::sin;
+    using elementary::cos, elementary::sin;
     if (options_.floating) base_place_ = Point(q(0), q(1));
     for (Index k = 0; k < count_; ++k) {
       const bool adds = options_.relative && parent(k) >= 0;
@@ -172,7 +173,7 @@ PlanarTree<Scalar>::PlanarTree(Bodies bodies, const PlanarTreeOptions<Scalar>& o
 template <RealScalar Scalar>
 auto PlanarTree<Scalar>::point(const VectorX<Scalar>& q, Index body,
                                const Point& offset) const noexcept -> Point {
-  using std::cos, std::sin;
+  using elementary::cos, elementary::sin;
   Point place = options_.floating ? Point(q(0), q(1)) : Point(Point::Zero());
   Point arm = offset;
   for (Index k = body; k >= 0; k = parent(k)) {
@@ -188,7 +189,7 @@ template <RealScalar Scalar>
 auto PlanarTree<Scalar>::write_point(const VectorX<Scalar>& q, Index body, const Point& offset,
                                      VectorX<Scalar>& x_gradient,
                                      VectorX<Scalar>& y_gradient) const noexcept -> Point {
-  using std::cos, std::sin;
+  using elementary::cos, elementary::sin;
   CAROM_EXPECTS(x_gradient.size() == size() && y_gradient.size() == size());
   x_gradient.setZero();
   y_gradient.setZero();

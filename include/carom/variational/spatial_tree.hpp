@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "carom/core/elementary.hpp"
 #include "carom/variational/concepts.hpp"
 #include "carom/variational/spatial_body.hpp"
 
@@ -220,7 +221,7 @@ SpatialTree<Scalar>::SpatialTree(Bodies bodies, const SpatialTreeOptions<Scalar>
 /// Computes frames, axes and the common centre of mass.
 template <RealScalar Scalar>
 void SpatialTree<Scalar>::place(const VectorX<Scalar>& q) const noexcept {
-  using std::cos, std::sin;
+  using elementary::cos, elementary::sin;
   CAROM_EXPECTS(q.size() == size());
   if (stands_at(q)) return;
   Point sum = Point::Zero();

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
@@ -127,7 +128,7 @@ class FreeBody {
   template <RealScalar Number, typename Values>
   void advance(FreeBodyState<Number>& state, const Values& displacement,
                const Values& velocity) const noexcept {
-    using std::cos, std::sin, std::sqrt;
+    using elementary::cos, elementary::sin, std::sqrt;
     state.position += displacement.template head<3>();
     const Vector3<Number> turn = displacement.template tail<3>();
     const Number square = turn.squaredNorm();

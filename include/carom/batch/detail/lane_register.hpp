@@ -10,11 +10,12 @@
 #include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 
-#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
+    (defined(__SSE2__) || defined(__aarch64__))
 #define CAROM_LANE_REGISTERS 1
 #if defined(__SSE2__)
 #include <immintrin.h>
-#elif defined(__aarch64__)
+#else
 #include <arm_neon.h>
 #endif
 #else
@@ -32,10 +33,8 @@ inline constexpr int lane_register_bytes = 0;
 inline constexpr int lane_register_bytes = 64;
 #elif defined(__AVX__)
 inline constexpr int lane_register_bytes = 32;
-#elif defined(__SSE2__) || defined(__aarch64__)
-inline constexpr int lane_register_bytes = 16;
 #else
-inline constexpr int lane_register_bytes = 0;
+inline constexpr int lane_register_bytes = 16;
 #endif
 
 // Plain numbers.
@@ -66,10 +65,18 @@ template <std::floating_point Scalar>
   if constexpr (std::same_as<Scalar, float>) return __fmul_rn(a, b);
 #endif
   Scalar product = a * b;
-#if CAROM_LANE_REGISTERS && defined(__FMA__)
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__FMA__)
   __asm__("" : "+x"(product));
-#elif CAROM_LANE_REGISTERS && defined(__aarch64__)
+#elif defined(__aarch64__)
   __asm__("" : "+w"(product));
+#elif defined(__riscv) || defined(__s390x__)
+  __asm__("" : "+f"(product));
+#elif defined(__VSX__)
+  __asm__("" : "+wa"(product));
+#elif defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
+  __asm__("" : "+m"(product));
+#endif
 #endif
   return product;
 }
@@ -96,7 +103,7 @@ template <LaneVector Mask>
 #endif
 #if defined(__SSE2__)
   if constexpr (sizeof(Mask) == 16) return _mm_movemask_ps(__m128(mask)) != 0;
-#elif defined(__aarch64__)
+#else
   return vmaxvq_u32(uint32x4_t(mask)) != 0;
 #endif
 }

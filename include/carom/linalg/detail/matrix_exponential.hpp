@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
 #include "carom/linalg/detail/growing.hpp"
@@ -30,7 +31,7 @@ inline namespace CAROM_ABI {
 template <int Count, RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, std::size_t(Count)> phi_functions(const Scalar& x) noexcept {
   static_assert(Count >= 2, "phi_functions: ask for at least two");
-  using std::abs, std::exp;
+  using elementary::exp, std::abs;
   std::array<Scalar, std::size_t(Count)> phi;
   phi[0] = exp(x);
   const Scalar size = abs(x);
@@ -175,7 +176,7 @@ class MatrixExponential {
         const Scalar column = a_.col(i).cwiseAbs().sum() - diagonal;
         const Scalar row = a_.row(i).cwiseAbs().sum() - diagonal;
         if (!(column > Scalar(0)) || !(row > Scalar(0))) continue;
-        const int power = static_cast<int>(std::lround(std::log2(row / column) / 2));
+        const int power = static_cast<int>(std::lround(elementary::log2(row / column) / 2));
         const Scalar factor = std::ldexp(Scalar(1), std::clamp(power, -power_limit, power_limit));
         if (!(column * factor + row / factor < Scalar(worthwhile) * (column + row))) continue;
         changed = true;

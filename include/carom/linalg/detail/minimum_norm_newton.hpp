@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 
@@ -21,7 +22,7 @@ struct MinimumNormOptions {
   int iteration_limit = 50;  ///< ≥ 0. It bounds the work: near a root a few steps are enough.
   /// Relative step of the central differences [-], > 0. The cube root of the rounding unit balances
   /// truncation and round-off.
-  Scalar difference_step = std::cbrt(std::numeric_limits<Scalar>::epsilon());
+  Scalar difference_step = elementary::cbrt(std::numeric_limits<Scalar>::epsilon());
 };
 
 /// Root of fewer equations than unknowns near a given point. The method is Newton's with the

@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {
@@ -139,49 +140,49 @@ struct SecondOrder {
   friend bool operator>=(const SecondOrder& a, const SecondOrder& b) { return a.value >= b.value; }
 
   friend SecondOrder sin(const SecondOrder& x) {
-    using std::cos, std::sin;
+    using elementary::cos, elementary::sin;
     const Scalar s = sin(x.value);
     return chain(x, s, cos(x.value), -s);
   }
   friend SecondOrder cos(const SecondOrder& x) {
-    using std::cos, std::sin;
+    using elementary::cos, elementary::sin;
     const Scalar c = cos(x.value);
     return chain(x, c, -sin(x.value), -c);
   }
   friend SecondOrder tan(const SecondOrder& x) {
-    using std::tan;
+    using elementary::tan;
     const Scalar t = tan(x.value), slope = 1 + t * t;
     return chain(x, t, slope, 2 * t * slope);
   }
   friend SecondOrder atan(const SecondOrder& x) {
-    using std::atan;
+    using elementary::atan;
     const Scalar slope = Scalar(1) / (1 + x.value * x.value);
     return chain(x, atan(x.value), slope, -2 * x.value * slope * slope);
   }
   friend SecondOrder asin(const SecondOrder& x) {
-    using std::asin, std::sqrt;
+    using elementary::asin, std::sqrt;
     const Scalar inverse_squared = Scalar(1) / (1 - x.value * x.value);
     const Scalar slope = sqrt(inverse_squared);
     return chain(x, asin(x.value), slope, x.value * slope * inverse_squared);
   }
   friend SecondOrder acos(const SecondOrder& x) {
-    using std::acos, std::sqrt;
+    using elementary::acos, std::sqrt;
     const Scalar inverse_squared = Scalar(1) / (1 - x.value * x.value);
     const Scalar slope = -sqrt(inverse_squared);
     return chain(x, acos(x.value), slope, x.value * slope * inverse_squared);
   }
   friend SecondOrder exp(const SecondOrder& x) {
-    using std::exp;
+    using elementary::exp;
     const Scalar e = exp(x.value);
     return chain(x, e, e, e);
   }
   friend SecondOrder log(const SecondOrder& x) {
-    using std::log;
+    using elementary::log;
     const Scalar slope = Scalar(1) / x.value;
     return chain(x, log(x.value), slope, -slope * slope);
   }
   friend SecondOrder tanh(const SecondOrder& x) {
-    using std::tanh;
+    using elementary::tanh;
     const Scalar t = tanh(x.value), slope = 1 - t * t;
     return chain(x, t, slope, -2 * t * slope);
   }
@@ -194,7 +195,7 @@ struct SecondOrder {
   }
   /// The exponent is a constant.
   friend SecondOrder pow(const SecondOrder& x, const Scalar& exponent) {
-    using std::pow;
+    using elementary::pow;
     return chain(x, pow(x.value, exponent), exponent * pow(x.value, exponent - 1),
                  exponent * (exponent - 1) * pow(x.value, exponent - 2));
   }
@@ -204,7 +205,7 @@ struct SecondOrder {
     return sqrt(x * x + y * y);
   }
   friend SecondOrder atan2(const SecondOrder& y, const SecondOrder& x) {
-    using std::abs, std::atan2;
+    using elementary::atan2, std::abs;
     // The quotient is at most one on both sides of the diagonal |x| = |y|.
     SecondOrder angle = abs(x.value) > abs(y.value) ? atan(y / x) : -atan(x / y);
     angle.value = atan2(y.value, x.value);

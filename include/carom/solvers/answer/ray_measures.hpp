@@ -10,6 +10,7 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
+#include "carom/core/elementary.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {
@@ -290,7 +291,7 @@ class DemandRounding {
   }
   /// @param fallback  the speed if no row that moves a body has one.
   void finish(const Scalar& fallback) {
-    using std::pow;
+    using elementary::pow;
     const Scalar share =
         pow(std::numeric_limits<Scalar>::epsilon(), Scalar(InfeasibilityTuning::demand_power));
     Scalar speeds[] = {0, 0}, biases[] = {0, 0};  // largest ones by kind

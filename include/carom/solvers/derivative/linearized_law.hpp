@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "carom/core/elementary.hpp"
 #include "carom/solvers/derivative/closed_impulses.hpp"
 #include "carom/solvers/derivative/linearized_answer.hpp"
 
@@ -254,7 +255,7 @@ void LinearizedLaw<Scalar>::write_rest(Index island) noexcept {
 
 template <RealScalar Scalar>
 bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
-  using std::pow;
+  using elementary::pow;
   const BlockIsland& own = system_.islands()[island];
   Scalar change(0), solution(0);
   for (Index k = system_.rows().vector_start(island); k < system_.rows().vector_end(island); ++k) {

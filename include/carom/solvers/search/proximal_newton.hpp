@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/elementary.hpp"
 #include "carom/solvers/search/active_newton.hpp"
 
 namespace carom {
@@ -157,7 +158,7 @@ class ProximalNewton {
 
 template <typename System>
 void ProximalNewton<System>::search(Search& at) {
-  using std::pow, std::sqrt;
+  using elementary::pow, std::sqrt;
   const ProximalSchedule& schedule = at.schedule;
   const auto factor = Scalar(schedule.factor);
   const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::least_softness));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "carom/core/elementary.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {
@@ -24,7 +25,7 @@ template <RealScalar Scalar>
 [[nodiscard]] Scalar slip_stretch(const Scalar& stretch, const Scalar& force,
                                   const Scalar& stiffness, const Scalar& damping,
                                   const Scalar& time) noexcept {
-  using std::exp, std::expm1;
+  using elementary::exp, elementary::expm1;
   if (!(stiffness > Scalar(0))) {
     return damping > Scalar(0) ? stretch - force * time / damping : stretch;
   }
@@ -47,7 +48,7 @@ struct SlipStretchDerivative {
 /// digits.
 template <RealScalar Scalar>
 void decay_quotients(const Scalar& x, Scalar& first, Scalar& second) noexcept {
-  using std::exp, std::expm1;
+  using elementary::exp, elementary::expm1;
   if (x > Scalar(0.5)) {
     const Scalar decay = exp(-x);
     first = (Scalar(1) - decay) / x;
@@ -74,7 +75,7 @@ template <RealScalar Scalar>
                                                                     const Scalar& stiffness,
                                                                     const Scalar& damping,
                                                                     const Scalar& time) noexcept {
-  using std::exp;
+  using elementary::exp;
   SlipStretchDerivative<Scalar> by;
   if (!(damping > Scalar(0))) {
     if (!(stiffness > Scalar(0))) {

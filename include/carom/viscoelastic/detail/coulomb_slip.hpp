@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "carom/cones/coulomb_contact.hpp"
+#include "carom/core/elementary.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/detail/coulomb_fallback.hpp"
@@ -67,7 +68,7 @@ class CoulombSlip {
     contacts_.start(gain, average);
     iterate(gain, average, friction, report);
     const Scalar target =
-        std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::accuracy_power));
+        elementary::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::accuracy_power));
     if (report.converged()) {
       report.residual =
           slip_error(gain, average, friction, contacts_.velocity(), contacts_.response());
@@ -134,7 +135,7 @@ class CoulombSlip {
 
   /// Whether a Newton step costs less than the remaining sweeps at the present rate.
   [[nodiscard]] bool worthwhile(const SolveReport<Scalar>& report, const Scalar& before) noexcept {
-    using std::log;
+    using elementary::log;
     for (Index i = 0; i < count(); ++i) newton_.region(i) = region(i);
     const Index unknowns = newton_.unknowns(count());
     const auto n = Scalar(double(count())), m = Scalar(double(unknowns));

@@ -10,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "carom/cones/projection.hpp"
+#include "carom/core/elementary.hpp"
 #include "carom/core/scalar.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
@@ -338,7 +339,7 @@ class SlipDerivative {
 
   template <typename Data>
   void judge_stick(Index i, const ContactStep<Scalar>& step, const Data& data) noexcept {
-    using std::hypot;
+    using elementary::hypot;
     const auto& f = step.force();
     const Scalar tangent = hypot(f(3 * i), f(3 * i + 1)), normal = f(3 * i + 2);
     // A contact without springs and dampers along the plane has no slip.
@@ -352,7 +353,7 @@ class SlipDerivative {
 
   void judge_slip(Index i, const ContactStep<Scalar>& step, const Scalar& friction, SlipLaw law,
                   const Matrix& average2) noexcept {
-    using std::abs, std::hypot;
+    using elementary::hypot, std::abs;
     const auto& f = step.force();
     const auto& w = step.anchor_velocity();
     const Index r = 3 * i;

@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 
@@ -47,7 +48,7 @@ class GeneralForces {
   template <typename Matrix, typename Diagonal>
   [[nodiscard]] bool set(const Matrix& inverse_mass, const Diagonal& stiffness,
                          const Diagonal& damping, const Scalar& time_step) noexcept {
-    using std::log2, std::max, std::sqrt;
+    using elementary::log2, std::max, std::sqrt;
     inverse_mass_ = inverse_mass;
     stiffness_ = stiffness;
     damping_ = damping;

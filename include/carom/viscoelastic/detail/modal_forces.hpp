@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/elementary.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/symmetric_eigen.hpp"
@@ -88,7 +89,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] OscillatorFunctions<Scalar> fast_oscillator(const Scalar& a,
                                                           const Scalar& c) noexcept {
-  using std::cos, std::exp, std::expm1, std::sin, std::sqrt;
+  using elementary::cos, elementary::exp, elementary::expm1, elementary::sin, std::sqrt;
   OscillatorFunctions<Scalar> result;
   const Scalar sigma = c / 2;
   const Scalar root = sqrt(a);
