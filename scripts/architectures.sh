@@ -16,8 +16,8 @@ aarch64     aarch64-linux-gnu       qemu-aarch64-static  -O1
 riscv64     riscv64-linux-gnu       qemu-riscv64-static  -O1
 ppc64le     powerpc64le-linux-gnu   qemu-ppc64le-static  -O1
 s390x       s390x-linux-gnu         qemu-s390x-static    -O1
-armhf       arm-linux-gnueabihf     qemu-arm-static      -O1
-i386        i686-linux-gnu          qemu-i386-static     -O1 -msse2 -mfpmath=sse
+armhf       arm-linux-gnueabihf     qemu-arm-static      -O1 -Wno-psabi
+i386        i686-linux-gnu          qemu-i386-static     -O1 -msse2 -mfpmath=sse -Wno-psabi
 windows     x86_64-w64-mingw32      wine                 -O1 -static
 '
 rooms=${ROOMS:-core linalg cones contact impact}

@@ -27,6 +27,7 @@ struct Answer {
   std::vector<double> seconds, residual, imbalance;
   std::vector<long long> iterations, linear_iterations, exchanges, sums;
   std::vector<long long> memory, rank_contacts;  ///< per rank
+  std::vector<std::string> answer_hash;          ///< of each step, 16 hexadecimal digits
   carom::SolveStatus status = carom::SolveStatus::converged;
 };
 
@@ -111,6 +112,9 @@ Answer run(const HeapArguments& arguments) {
     answer.exchanges.push_back(heap.counts().exchanges);
     answer.sums.push_back(heap.counts().sums);
     answer.residual.push_back(heap.residual());
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(heap.answer_hash()));
+    answer.answer_hash.emplace_back(hash);
     answer.imbalance.push_back(heap.imbalance());
     answer.cut_contacts = heap.counts().cut_blocks;
     answer.exchanged_bytes = heap.counts().exchanged_bytes;
@@ -132,6 +136,7 @@ void print(const Answer& answer, bool json) {
                                         {"seconds", answer.seconds},
                                         {"iterations", answer.iterations},
                                         {"residual", answer.residual},
+                                        {"answer_hash", answer.answer_hash},
                                         {"peak_memory_bytes", answer.memory},
                                         {"threads", 1},
                                         {"status", to_string(answer.status)},

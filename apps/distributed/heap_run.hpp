@@ -126,6 +126,16 @@ class HeapRun {
     exchange.update_ghosts(displacement_.data());
   }
 
+  /// A hash of the bits of all bodies' velocities: FNV-1a of each rank's, added. All ranks call it.
+  [[nodiscard]] std::uint64_t answer_hash() const {
+    std::uint64_t sum = 0xcbf29ce484222325;
+    for (Index k = 0; k < 6 * problem_.own_count(); ++k) {
+      sum = (sum ^ std::bit_cast<std::uint64_t>(velocity_(k))) * 0x100000001b3;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, problem_.communicator());
+    return sum;
+  }
+
   /// Writes the answer of a step to a file. All ranks call it.
   void write(const HeapCheckpoint& file, int step) const {
     HeapState state;

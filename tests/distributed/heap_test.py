@@ -20,7 +20,7 @@ os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1"
                   OMPI_MCA_mpi_yield_when_idle="1")
 
 FIELDS = {"bodies", "contacts", "make_seconds", "seconds", "iterations", "residual", "peak_memory_bytes",
-          "threads", "status", "ranks", "linear_iterations", "cut_contacts"}
+          "threads", "status", "ranks", "linear_iterations", "cut_contacts", "answer_hash"}
 
 
 class Test:
@@ -40,6 +40,16 @@ class Test:
         result = self.run(ranks, *arguments, "--json")
         self.expect(result.returncode == 0, ranks, "ranks:", arguments, result.returncode, result.stderr)
         return json.loads(result.stdout)
+
+    def check_bits(self):
+        """At one number of ranks the answers have the same bits from run to run."""
+        for law in ((), ("--rigid",), ("--law", "coulomb")):
+            for ranks in (2, 3):
+                arguments = ("--bodies", 120, "--layers", 4, "--steps", 2, *law)
+                runs = [self.answer(ranks, *arguments) for _ in range(2)]
+                for name in ("answer_hash", "iterations", "linear_iterations"):
+                    self.expect(runs[0][name] == runs[1][name], "bits,", ranks, "ranks,", law, name, runs[0][name],
+                                runs[1][name])
 
     def check_ranks(self):
         """Sizes do not depend on the ranks; answers and their numbers per rank are there."""
@@ -152,6 +162,7 @@ def main():
         test.check_bad_checkpoints(pathlib.Path(folder))
     test.check_migration()
     test.check_ranks()
+    test.check_bits()
     test.check_few_bodies()
     test.check_laws()
     test.check_refusals()

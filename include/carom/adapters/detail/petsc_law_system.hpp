@@ -18,9 +18,12 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// I + Ĵᵀ N Ĵ of all ranks as a matrix of PETSc, each rank with the rows of its own bodies, and the
-/// KSP that solves with it: a factor that all ranks share, by MUMPS, unless PETSc's options with
-/// the prefix `carom_law_` name something else. Where PETSc was built without MUMPS each rank
-/// factors the whole.
+/// KSP that solves with it, unless PETSc's options with the prefix `carom_law_` name something else.
+///
+/// Up to `whole_unknowns`, and of any size in the reproducible mode, each rank factors the whole
+/// matrix by itself: answers then have the same bits from run to run. Larger matrices get a factor
+/// that the ranks share, by MUMPS, which adds contributions in the order in which they arrive. Where
+/// PETSc was built without MUMPS each rank factors the whole.
 class PetscGainMatrix {
  public:
   /// Makes room for a pattern. Every rank calls it.
@@ -52,8 +55,12 @@ class PetscGainMatrix {
   [[nodiscard]] Index size(Index slot) const noexcept {
     return problem_->local().body(rows_->graph().body_at(slot)).size;
   }
+  /// Unknowns of all ranks up to which each rank factors the whole matrix: two gigabytes of factor in
+  /// a heap, whose fronts fill a hundred blocks per body, and less time than messages between ranks.
+  static constexpr Index whole_unknowns = 30'000;
+
   void name_places(PetscExchange& exchange, Mat matrix);
-  void choose_solver();
+  void choose_solver(bool whole);
   void add_edges(const BlockGains<double>& gains);
   void write_values();
 
@@ -96,7 +103,7 @@ inline void PetscGainMatrix::lay_out(const PetscContactProblem& problem,
     require_petsc(MatSetType(matrix, MATAIJ));
     name_places(exchange, matrix);
   });
-  choose_solver();
+  choose_solver(CAROM_REPRODUCIBLE != 0 || exchange.total_size() <= whole_unknowns);
 }
 
 /// Tells PETSc the places of the values, in the order in which write_values() writes them.
@@ -134,16 +141,31 @@ inline void PetscGainMatrix::name_places(PetscExchange& exchange, Mat matrix) {
                                        column_places.data()));
 }
 
-inline void PetscGainMatrix::choose_solver() {
+/// @param whole  whether each rank factors the whole matrix.
+inline void PetscGainMatrix::choose_solver(bool whole) {
   require_petsc(KSPSetOptionsPrefix(system_.solver(), "carom_law_"));
   require_petsc(KSPSetType(system_.solver(), KSPPREONLY));
   const PC preconditioner = system_.preconditioner();
 #ifdef PETSC_HAVE_MUMPS
   // Also where N is symmetric: MUMPS's Cholesky factors lose digits, so that the search took twice
   // the systems on rigid heaps of 400 and 1000 bodies under the convex law.
-  require_petsc(PCSetType(preconditioner, PCLU));
-  require_petsc(PCFactorSetMatSolverType(preconditioner, MATSOLVERMUMPS));
+  const auto factor_by_mumps = [](PC factor) {
+    require_petsc(PCSetType(factor, PCLU));
+    require_petsc(PCFactorSetMatSolverType(factor, MATSOLVERMUMPS));
+  };
+  if (whole) {
+    KSP own = nullptr;
+    PC factor = nullptr;
+    require_petsc(PCSetType(preconditioner, PCREDUNDANT));
+    require_petsc(PCRedundantGetKSP(preconditioner, &own));
+    require_petsc(KSPSetType(own, KSPPREONLY));
+    require_petsc(KSPGetPC(own, &factor));
+    factor_by_mumps(factor);
+  } else {
+    factor_by_mumps(preconditioner);
+  }
 #else
+  static_cast<void>(whole);
   require_petsc(PCSetType(preconditioner, PCREDUNDANT));
 #endif
   require_petsc(KSPSetFromOptions(system_.solver()));

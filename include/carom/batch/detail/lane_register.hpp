@@ -10,8 +10,9 @@
 #include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 
+// Registers of 64-bit processors only: on 32-bit x86, g++ 12 puts them on the stack unaligned.
 #if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
-    (defined(__SSE2__) || defined(__aarch64__))
+    ((defined(__SSE2__) && defined(__x86_64__)) || defined(__aarch64__))
 #define CAROM_LANE_REGISTERS 1
 #if defined(__SSE2__)
 #include <immintrin.h>

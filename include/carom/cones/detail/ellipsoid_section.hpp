@@ -97,7 +97,7 @@ struct EllipsoidSection {
   [[nodiscard]] CAROM_DEVICE bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);
-    constexpr Scalar negligible =
+    const Scalar negligible =  // no constant where long double is a pair of doubles
         std::numeric_limits<Scalar>::epsilon() * std::numeric_limits<Scalar>::epsilon();
     const Scalar level = norm_of(quotients(load, axis, ones(), normal_axis));  // γₙ at λ = aₙ
     if (target <= negligible * (normal_axis * level)) {

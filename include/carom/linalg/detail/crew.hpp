@@ -32,7 +32,7 @@ class Crew {
   /// Becomes the leader if no task is the leader yet. Otherwise helps the leader.
   template <typename Lead>
   void join(const Lead& lead) noexcept {
-    if (led_.exchange(true, std::memory_order_acq_rel)) return help();
+    if (led_.exchange(1, std::memory_order_acq_rel) != 0) return help();
     lead();
     word_.store(closed, std::memory_order_release);
     word_.notify_all();
@@ -138,7 +138,7 @@ class Crew {
     }
   }
 
-  std::atomic<bool> led_{false};
+  std::atomic<int> led_{0};  ///< 1: someone leads. An int, as some processors exchange no bytes
   std::atomic<int> helpers_{0};
   std::atomic<Word> word_{0};  ///< the number of the job and the count of its unclaimed chunks
   std::atomic<Index> done_{0};
