@@ -104,8 +104,12 @@ set(CAROM_HEADERS
   include/carom/core/detail/matrix_entries.hpp
   include/carom/core/detail/packet.hpp
   include/carom/core/detail/plain_loops.hpp
+  include/carom/core/detail/portable_functions.hpp
+  include/carom/core/detail/rollback.hpp
+  include/carom/core/detail/run_tasks.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp
+  include/carom/core/elementary.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp

@@ -113,7 +113,8 @@ Answer run(const HeapArguments& arguments) {
     answer.sums.push_back(heap.counts().sums);
     answer.residual.push_back(heap.residual());
     char hash[17];
-    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(heap.answer_hash()));
+    std::snprintf(hash, sizeof hash, "%016llx",
+                  static_cast<unsigned long long>(heap.answer_hash()));
     answer.answer_hash.emplace_back(hash);
     answer.imbalance.push_back(heap.imbalance());
     answer.cut_contacts = heap.counts().cut_blocks;

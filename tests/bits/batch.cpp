@@ -12,7 +12,8 @@ void take_batch(carom::bits::Bits& bits) {
     const auto view = problems.view();
     carom::BatchWorkspace<Scalar> workspace;
     workspace.prepare(view, 1);
-    const carom::SapOptions<Scalar> options{.law = law, .tolerance = Scalar(sizeof(Scalar) == 4 ? 1e-3 : 1e-9)};
+    const carom::SapOptions<Scalar> options{.law = law,
+                                            .tolerance = Scalar(sizeof(Scalar) == 4 ? 1e-3 : 1e-9)};
     bits.take(solve_batch(view, problems.answers(), options, workspace).converged);
     bits.take(problems.checksum());
   }

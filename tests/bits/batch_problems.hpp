@@ -29,7 +29,7 @@ class Integers {
 /// The pattern of bodies of these sizes and of contacts between two of them, or of one with the
 /// ground, −1.
 BatchPattern make_pattern(std::initializer_list<int> sizes,
-                                 std::initializer_list<std::pair<int, int>> contacts) {
+                          std::initializer_list<std::pair<int, int>> contacts) {
   ContactProblem<double> problem(0.01);
   std::vector<Eigen::MatrixXd> rows;
   for (const int size : sizes) {

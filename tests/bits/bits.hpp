@@ -12,8 +12,8 @@
 namespace carom::bits {
 
 /// Takes the numbers that a scene computes, one after the other: a 64-bit hash of their bits, which
-/// is the same whatever the order of bytes in memory. All numbers that are not numbers are one, since
-/// IEEE 754 leaves their other bits to the processor.
+/// is the same whatever the order of bytes in memory. All numbers that are not numbers are one,
+/// since IEEE 754 leaves their other bits to the processor.
 class Bits {
  public:
   /// @param listing  whether each number is also printed, one per line.
@@ -56,7 +56,8 @@ class Bits {
 /// A scene of the program: its name, one word, and what it computes. Scenes are registered as
 /// objects with static storage, so that a program has those of the files it is linked from.
 struct Scene {
-  Scene(const char* scene_name, void (*action)(Bits&)) : name(scene_name), run(action), next(first) {
+  Scene(const char* scene_name, void (*action)(Bits&))
+      : name(scene_name), run(action), next(first) {
     first = this;
   }
   const char* name;

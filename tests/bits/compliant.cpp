@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compliant contact under both laws by SapSolver, small problems and a heap, and the derivative.
 #include "scenes/pile.hpp"
-
 #include "towers.hpp"
 
 namespace {
@@ -13,7 +12,8 @@ void take_towers(Bits& bits) {
   for (const auto law : {carom::FrictionLaw::convex, carom::FrictionLaw::coulomb}) {
     for (const int boxes : {1, 2, 5, 20}) {
       Eigen::Matrix<Scalar, Eigen::Dynamic, 1> velocity;
-      const auto problem = carom::bits::make_tower(boxes, carom::bits::soft_ground<Scalar>, velocity);
+      const auto problem =
+          carom::bits::make_tower(boxes, carom::bits::soft_ground<Scalar>, velocity);
       carom::SapSolver<Scalar> solver({.law = law});
       take_solve(bits, solver, problem, velocity);
     }

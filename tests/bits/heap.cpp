@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "scenes/pile.hpp"
-
 #include "towers.hpp"
 
 namespace {
@@ -37,7 +36,8 @@ struct RigidPile {
 };
 
 void take_heap(Bits& bits) {
-  const carom::examples::PileShape shape{.body_count = 120, .bodies = carom::examples::PileBodies::spheres};
+  const carom::examples::PileShape shape{.body_count = 120,
+                                         .bodies = carom::examples::PileBodies::spheres};
   for (const auto law : {carom::FrictionLaw::convex, carom::FrictionLaw::coulomb}) {
     RigidPile pile;
     carom::examples::detail::PileWalk(shape, pile).make(1, [](Eigen::Index /*bodies*/) {});

@@ -12,7 +12,8 @@ using carom::bits::Bits, carom::bits::Numbers, carom::bits::Scene;
 /// Balls in a row, each touching the next.
 struct Chain {
   Chain(Eigen::Index balls, Numbers& numbers)
-      : mass(carom::MassMatrix<double>::make_diagonal(Eigen::VectorXd(numbers.vector(balls).array() + 1.5))),
+      : mass(carom::MassMatrix<double>::make_diagonal(
+            Eigen::VectorXd(numbers.vector(balls).array() + 1.5))),
         problem(balls),
         velocity(numbers.vector(balls)) {
     for (Eigen::Index k = 0; k + 1 < balls; ++k) {
@@ -32,7 +33,8 @@ void take_chains(Bits& bits) {
   Numbers numbers;
   for (int i = 0; i < 10; ++i) {
     const Chain chain(6, numbers);
-    bits.take(resolve_impact(chain.problem, chain.mass, chain.mass.momentum(chain.velocity)).velocity);
+    bits.take(
+        resolve_impact(chain.problem, chain.mass, chain.mass.momentum(chain.velocity)).velocity);
   }
 }
 
@@ -40,7 +42,8 @@ void take_outcomes(Bits& bits) {
   Numbers numbers;
   for (int i = 0; i < 5; ++i) {
     const Chain chain(4, numbers);
-    const auto all = carom::enumerate_outcomes(chain.problem, chain.mass, chain.mass.momentum(chain.velocity));
+    const auto all =
+        carom::enumerate_outcomes(chain.problem, chain.mass, chain.mass.momentum(chain.velocity));
     bits.take(all.outcomes.size());
     for (const auto& outcome : all.outcomes) bits.take(outcome.momentum);
   }
@@ -53,7 +56,8 @@ void take_friction(Bits& bits) {
     const auto mass = carom::MassMatrix<double>::make_diagonal(inertia);
     carom::FrictionImpact<double> planar, spatial(carom::FrictionImpactLaw::moreau);
     for (int contact = 0; contact < 2; ++contact) {
-      const Eigen::VectorXd normal = numbers.vector(6), tangent = numbers.vector(6), other = numbers.vector(6);
+      const Eigen::VectorXd normal = numbers.vector(6), tangent = numbers.vector(6),
+                            other = numbers.vector(6);
       planar.add_contact(mass, normal, tangent, 0.4, 0.5);
       spatial.add_contact(mass, normal, tangent, other, 0.4, 0.5);
     }

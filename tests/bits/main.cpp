@@ -2,8 +2,8 @@
 // The bits of a fixed set of scenes, as hashes: one line per scene, sorted by name. In the
 // reproducible mode they are the same on every machine, and golden.txt has them.
 //   bits                  prints the hashes
-//   bits --check FILE     compares them with those of a file; exit status 1 and the names that differ
-//   bits --numbers NAME   prints each number of a scene, to see where two machines part
+//   bits --check FILE     compares them with those of a file; exit status 1 and the names that
+//   differ bits --numbers NAME   prints each number of a scene, to see where two machines part
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Motion: a pendulum that knocks against a wall and a tree of bodies by variational steps, and a box
-// on viscoelastic ground. Their sines, cosines and exponentials are carom's own in the reproducible
-// mode.
-#include <vector>
-
+// Motion: a pendulum that knocks against a wall and a tree of bodies by variational steps, and a
+// box on viscoelastic ground. Their sines, cosines and exponentials are carom's own in the
+// reproducible mode.
 #include <carom/carom.hpp>
+#include <vector>
 
 #include "bits.hpp"
 

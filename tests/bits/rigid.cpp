@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rigid contact under both laws by ContactSolver, with the certificate of an answer.
 #include "scenes/pile.hpp"
-
 #include "towers.hpp"
 
 namespace {
@@ -12,7 +11,8 @@ void take_towers(Bits& bits) {
   for (const auto law : {carom::FrictionLaw::convex, carom::FrictionLaw::coulomb}) {
     for (const int boxes : {1, 2, 5, 20}) {
       Eigen::VectorXd velocity;
-      const auto problem = carom::bits::make_tower(boxes, carom::bits::hard_ground<double>, velocity);
+      const auto problem =
+          carom::bits::make_tower(boxes, carom::bits::hard_ground<double>, velocity);
       carom::ContactSolver<double> solver({.law = law});
       take_solve(bits, solver, problem, velocity);
     }

@@ -2,9 +2,9 @@
 #include "carom/core/elementary.hpp"
 
 #include <cmath>
+#include <unsupported/Eigen/AutoDiff>
 
 #include <Eigen/Core>
-#include <unsupported/Eigen/AutoDiff>
 
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
@@ -29,7 +29,8 @@ TEST_CASE("elementary: outside the reproducible mode they are the library's", "[
       CHECK(carom::elementary::sin(x) == std::sin(x));
       CHECK(carom::elementary::atan2(float(x), 2.0F) == std::atan2(float(x), 2.0F));
     }
-    CHECK(carom::elementary::expm1(static_cast<long double>(x)) == std::expm1(static_cast<long double>(x)));
+    CHECK(carom::elementary::expm1(static_cast<long double>(x)) ==
+          std::expm1(static_cast<long double>(x)));
   }
 }
 

@@ -65,6 +65,8 @@ def walk(cursor, headers, prefix, names):
                 inline = entry.spelling.startswith("abi_")
                 walk(entry, headers, prefix if inline else f"{prefix}{entry.spelling}::", names)
             continue
+        if entry.semantic_parent != entry.lexical_parent:  # a member that is defined outside of its class
+            continue
         if not prefix or where.removeprefix(f"{INCLUDE}/") not in headers or "(unnamed" in entry.spelling:
             continue
         if cursor.kind in TYPES and entry.access_specifier != ci.AccessSpecifier.PUBLIC:

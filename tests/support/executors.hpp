@@ -6,6 +6,7 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -66,5 +67,36 @@ void for_each_executor(const Visit& visit) {
   visit(ThreadEach{});
   for (const int threads : {2, 3, 5}) visit(Shuffled{threads, 77u + unsigned(threads)});
 }
+
+/// Calls every task twice, from two threads.
+struct Twice {
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    std::thread other([&] {
+      for (Index i = 0; i < count; ++i) task(i);
+    });
+    for (Index i = count; i-- > 0;) task(i);
+    other.join();
+  }
+};
+
+/// Forgets all tasks beyond the first `kept`.
+struct Forgetful {
+  Index kept = 0;
+
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    for (Index i = 0; i < std::min(count, kept); ++i) task(i);
+  }
+};
+
+/// Throws after half of the tasks.
+struct Throwing {
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    for (Index i = 0; i < count / 2; ++i) task(i);
+    throw std::runtime_error("no more threads");
+  }
+};
 
 }  // namespace carom::testing

@@ -7,6 +7,7 @@
 #include "carom/batch/detail/batch_work.hpp"
 #include "carom/batch/detail/lane_impact_queue.hpp"
 #include "carom/batch/impact_batch_view.hpp"
+#include "carom/core/detail/run_tasks.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -65,7 +66,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
   }
   constexpr Index chunk = 1024;  // count of problems that a worker receives at a time
   std::atomic<Index> next = 0;
-  executor(Index(workspace.workers()), [&](Index worker) {
+  detail::run_tasks(executor, Index(workspace.workers()), [&](Index worker) {
     Index first = 0, end = 0;
     const auto take = [&] {
       if (first < end) return true;

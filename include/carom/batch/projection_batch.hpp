@@ -7,6 +7,7 @@
 #include "carom/batch/detail/batch_work.hpp"
 #include "carom/batch/projection_batch_view.hpp"
 #include "carom/batch/solve_batch.hpp"
+#include "carom/core/detail/run_tasks.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -26,7 +27,7 @@ ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
                                     const ProjectionBatchAnswers<Scalar>& answers,
                                     Executor&& executor) noexcept {
   constexpr Index chunk = 1024;
-  executor((view.count + chunk - 1) / chunk, [&](Index task) {
+  detail::run_tasks(executor, (view.count + chunk - 1) / chunk, [&](Index task) {
     const detail::BatchProjection<Scalar, LaneCount> projection(view, answers);
     projection.run(task * chunk, (std::min)((task + 1) * chunk, view.count));
   });

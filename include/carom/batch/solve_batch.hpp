@@ -6,6 +6,7 @@
 #include "carom/batch/batch_view.hpp"
 #include "carom/batch/detail/batch_chunk.hpp"
 #include "carom/batch/detail/batch_work.hpp"
+#include "carom/core/detail/run_tasks.hpp"
 #include "carom/solvers/sap_options.hpp"
 
 namespace carom {
@@ -42,7 +43,7 @@ void for_each_chunk(const BatchView<Scalar>& view, BatchWorkspace<Scalar, LaneCo
                     Executor&& executor, const Visit& visit) noexcept {
   constexpr int capacity = BatchChunk<Scalar, LaneCount>::capacity;
   std::atomic<Index> next = 0;
-  executor(Index(workspace.workers()), [&](Index worker) {
+  detail::run_tasks(executor, Index(workspace.workers()), [&](Index worker) {
     for (;;) {
       const Index first = next.fetch_add(capacity, std::memory_order_relaxed);
       if (first >= view.count) return;

@@ -166,8 +166,8 @@ class BlockSequence : public Bodies<Scalar> {
   }
   /// Starts a new block. Its one or two sides are added next, then its law. All of them are already
   /// checked.
-  void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
-  /// Removes a block that has its sides and no law yet.
+  void begin_block() { blocks_.push_back({{-1, -1}, {jacobian_.size(), 0}, row_count_, 0}); }
+  /// Removes the last block, which has no law yet, with the sides that it has.
   void drop_block() noexcept {
     jacobian_.resize(blocks_.back().jacobians[0]);
     whitened_jacobian_.resize(jacobian_.size());

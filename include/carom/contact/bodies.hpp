@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 
 #include "carom/contact/detail/faults.hpp"
+#include "carom/core/detail/rollback.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
@@ -166,9 +167,17 @@ class Bodies {
                  const Eigen::MatrixBase<VectorType>& free_velocity,
                  const Eigen::MatrixBase<NowType>& velocity_now, bool moves) {
     const Index matrix = factor_.size(), start = whitened_free_velocity_.size();
+    detail::Rollback rollback([this, matrix, start] {
+      for (auto* numbers : {&momentum_, &factor_}) numbers->resize(matrix);
+      for (auto* numbers : {&free_velocity_, &velocity_now_, &whitened_free_velocity_}) {
+        numbers->resize(start);
+      }
+    });
     const Entries given = write(momentum_matrix, matrix, momentum_);
     const Entries free = write(free_velocity, start, free_velocity_);
-    return keep_body(given, free, write(velocity_now, start, velocity_now_), moves);
+    const Index body = keep_body(given, free, write(velocity_now, start, velocity_now_), moves);
+    rollback.keep();
+    return body;
   }
   /// Appends the numbers of a matrix to a sequence and returns their place.
   template <typename MatrixType>
@@ -220,8 +229,7 @@ Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* m
   return definite ? Fault{} : detail::indefinite_fault(item);
 }
 
-/// Adds the body whose matrix and velocities are already appended. If the body has a fault, it
-/// removes these numbers and rejects the body.
+/// Adds the body whose matrix and velocities are already appended, or rejects it.
 template <RealScalar Scalar>
 Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
                                 const Entries& velocity_now, bool moves) {
@@ -231,11 +239,7 @@ Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& f
   Fault broken = detail::body_fault(item, momentum_matrix, free_velocity);
   if (broken.empty() && moves) broken = detail::velocity_fault(item, free_velocity, velocity_now);
   if (broken.empty()) broken = factor_body(item, size, momentum_.data() + matrix, matrix, factor_);
-  if (!broken.empty()) {
-    for (auto* numbers : {&momentum_, &factor_}) numbers->resize(matrix);
-    for (auto* numbers : {&free_velocity_, &velocity_now_}) numbers->resize(start);
-    detail::reject_if(broken);
-  }
+  detail::reject_if(broken);
   clear_tiny(start);
   whitened_free_velocity_.resize(start + size);
   Scalar* const whitened = whitened_free_velocity_.data() + start;

@@ -163,6 +163,7 @@ Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const 
   detail::reject_if(
       detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes));
   this->begin_block();
+  detail::Rollback rollback([this] { this->drop_block(); });
   (detail::write_entries(sides.jacobian, sides.jacobian.cols(), 1,
                          this->append_side(sides.body, sizes.rows[0])),
    ...);
@@ -174,11 +175,9 @@ Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const 
     this->whiten_sides(own.rows);
     broken = detail::read_law(*this, time_step_, item, own, law, numbers);
   }
-  if (!broken.empty()) {
-    this->drop_block();
-    detail::reject_if(broken);
-  }
+  detail::reject_if(broken);
   this->append_law(numbers);
+  rollback.keep();
   return block;
 }
 

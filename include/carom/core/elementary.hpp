@@ -10,8 +10,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// The elementary functions that carom calls: those of the standard library, or in the reproducible
-/// mode (CAROM_REPRODUCIBLE) functions with the same bits on every machine. A Lagrangian of your own
-/// that must have equal bits everywhere uses them, too:
+/// mode (CAROM_REPRODUCIBLE) functions with the same bits on every machine. A Lagrangian of your
+/// own that must have equal bits everywhere uses them, too:
 ///
 /// ```
 /// using carom::elementary::cos;  // before a call cos(q(0)), in place of using std::cos

@@ -60,7 +60,8 @@ template <RealScalar Scalar, typename Model>
 SolveReport<Scalar> find_unique_design(Model&& model, VectorX<Scalar>& x, int m = 2,
                                        const MinimumNormOptions<Scalar>& options = {}) {
   CAROM_EXPECTS(m >= 2);
-  const Scalar target = m == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(m));
+  const Scalar target =
+      m == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(m));
   const auto residual = [&](const VectorX<Scalar>& at) {
     const DesignPoint<Scalar> point = model(at);
     VectorX<Scalar> values(1 + point.constraints.size());

@@ -104,7 +104,8 @@ class EquivalentContacts {
   };
 
   void add_group(Index size) noexcept {
-    keys_.push_back(Scalar(elementary::exp(std::fmod(double(sizes_.size()) * std::numbers::phi, 1.0))));
+    keys_.push_back(
+        Scalar(elementary::exp(std::fmod(double(sizes_.size()) * std::numbers::phi, 1.0))));
     sizes_.push_back(size);
   }
   [[nodiscard]] const Scalar& key(Index group) const noexcept { return keys_[std::size_t(group)]; }

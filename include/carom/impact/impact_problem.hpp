@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "carom/core/detail/rollback.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/impact/detail/gram_rows.hpp"
 #include "carom/impact/mass_matrix.hpp"
@@ -52,7 +53,9 @@ class ImpactProblem {
   /// The same for hot loops: returns false and adds nothing where add_contact() would throw.
   /// @note  Real-time safe once grown: no allocation, no exception.
   template <InverseMassLike Mass>
-  [[nodiscard]] bool try_add_contact(const Mass& mass, const VectorX<Scalar>& gradient) noexcept;
+  [[nodiscard]] bool try_add_contact(const Mass& mass, const VectorX<Scalar>& gradient) noexcept {
+    return append(mass, gradient);
+  }
 
   [[nodiscard]] Index size() const noexcept { return size_; }
   [[nodiscard]] Index contact_count() const noexcept { return normals_.count(); }
@@ -137,6 +140,8 @@ class ImpactProblem {
 
  private:
   void refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const;
+  template <InverseMassLike Mass>
+  [[nodiscard]] bool append(const Mass& mass, const VectorX<Scalar>& gradient);
 
   Index size_ = 0;
   SparseRows<Scalar> normals_, responses_;
@@ -149,11 +154,11 @@ class ImpactProblem {
 template <RealScalar Scalar>
 template <InverseMassLike Mass>
 Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>& gradient) {
-  if (!try_add_contact(mass, gradient)) refuse_contact(mass.size(), gradient);
+  if (!append(mass, gradient)) refuse_contact(mass.size(), gradient);
   return contact_count() - 1;
 }
 
-/// Throws with the reason why try_add_contact() rejected the contact.
+/// Throws with the reason why append() rejected the contact.
 template <RealScalar Scalar>
 void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
   const std::string item = "contact " + std::to_string(contact_count());
@@ -172,10 +177,10 @@ void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar
                                   "a finite number > 0", scaled_.dot(response_)));
 }
 
+/// Adds a contact, or nothing and returns false if it has a fault.
 template <RealScalar Scalar>
 template <InverseMassLike Mass>
-bool ImpactProblem<Scalar>::try_add_contact(const Mass& mass,
-                                            const VectorX<Scalar>& gradient) noexcept {
+bool ImpactProblem<Scalar>::append(const Mass& mass, const VectorX<Scalar>& gradient) {
   using std::sqrt;
   if (mass.size() != size_ || gradient.size() != size_ || !gradient.allFinite()) return false;
   const Scalar largest = size_ > 0 ? gradient.cwiseAbs().maxCoeff() : Scalar(0);
@@ -186,12 +191,17 @@ bool ImpactProblem<Scalar>::try_add_contact(const Mass& mass,
   const Scalar norm_squared = scaled_.dot(response_);
   if (!(norm_squared > Scalar(0)) || !detail::is_finite(norm_squared)) return false;
   const Scalar norm = sqrt(norm_squared);
+  detail::Rollback rollback([this, count = contact_count()] {
+    normals_.shrink(count);
+    responses_.shrink(count);
+  });
   for (Index i = 0; i < size_; ++i) {
     if (scaled_(i) != Scalar(0)) normals_.entries.push_back({i, scaled_(i) / norm});
     if (response_(i) != Scalar(0)) responses_.entries.push_back({i, response_(i) / norm});
   }
   normals_.end_row();
   responses_.end_row();
+  rollback.keep();
   return true;
 }
 

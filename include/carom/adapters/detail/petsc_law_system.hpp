@@ -18,12 +18,13 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// I + Ĵᵀ N Ĵ of all ranks as a matrix of PETSc, each rank with the rows of its own bodies, and the
-/// KSP that solves with it, unless PETSc's options with the prefix `carom_law_` name something else.
+/// KSP that solves with it, unless PETSc's options with the prefix `carom_law_` name something
+/// else.
 ///
 /// Up to `whole_unknowns`, and of any size in the reproducible mode, each rank factors the whole
 /// matrix by itself: answers then have the same bits from run to run. Larger matrices get a factor
-/// that the ranks share, by MUMPS, which adds contributions in the order in which they arrive. Where
-/// PETSc was built without MUMPS each rank factors the whole.
+/// that the ranks share, by MUMPS, which adds contributions in the order in which they arrive.
+/// Where PETSc was built without MUMPS each rank factors the whole.
 class PetscGainMatrix {
  public:
   /// Makes room for a pattern. Every rank calls it.
@@ -55,8 +56,9 @@ class PetscGainMatrix {
   [[nodiscard]] Index size(Index slot) const noexcept {
     return problem_->local().body(rows_->graph().body_at(slot)).size;
   }
-  /// Unknowns of all ranks up to which each rank factors the whole matrix: two gigabytes of factor in
-  /// a heap, whose fronts fill a hundred blocks per body, and less time than messages between ranks.
+  /// Unknowns of all ranks up to which each rank factors the whole matrix: two gigabytes of factor
+  /// in a heap, whose fronts fill a hundred blocks per body, and less time than messages between
+  /// ranks.
   static constexpr Index whole_unknowns = 30'000;
 
   void name_places(PetscExchange& exchange, Mat matrix);

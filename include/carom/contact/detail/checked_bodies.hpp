@@ -30,7 +30,7 @@ class CheckedBodies {
   explicit CheckedBodies(const ContactProblem<Scalar>& problem, const FixedRanges& ranges = {})
       : problem_(problem) {
     inverses_.resize(problem.body_count());
-    ranges(problem.body_count(), [&](Index begin, Index end) {
+    ranges.run_cold(problem.body_count(), [&](Index begin, Index end) {
       for (Index b = begin; b < end; ++b) {
         inverses_[b] =
             CheckedInverse<Scalar>(problem.momentum_matrix(b), problem.momentum_factor(b));

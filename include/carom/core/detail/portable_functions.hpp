@@ -13,12 +13,12 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Elementary functions made of sums, products, quotients and square roots, which IEEE 754 rounds in
-/// one way only, and of operations on exponents, which are exact. Their results are therefore the
-/// same to the last bit wherever `double` is IEEE's and the compiler fuses nothing; those of a
+/// Elementary functions made of sums, products, quotients and square roots, which IEEE 754 rounds
+/// in one way only, and of operations on exponents, which are exact. Their results are therefore
+/// the same to the last bit wherever `double` is IEEE's and the compiler fuses nothing; those of a
 /// mathematical library differ from one library to the next. Errors are below two units in the last
-/// place for exp, log, log2, cbrt, hypot, sin and cos, below five for the others, and for pow() below
-/// 2 + 2 |y ln x| units. float is computed in double and rounded once.
+/// place for exp, log, log2, cbrt, hypot, sin and cos, below five for the others, and for pow()
+/// below 2 + 2 |y ln x| units. float is computed in double and rounded once.
 /// @cite  cody1980software (reduction of arguments); muller2016elementary, sections 11.1 and 11.2
 namespace portable {
 
@@ -109,7 +109,9 @@ struct ByPowerOfTwo {
 }
 
 /// Of x > 0; 1 if y is 0.
-[[nodiscard]] inline double pow(double x, double y) noexcept { return y == 0 ? 1 : exp(y * log(x)); }
+[[nodiscard]] inline double pow(double x, double y) noexcept {
+  return y == 0 ? 1 : exp(y * log(x));
+}
 
 /// By Newton's method from a linear guess of the cube root of x's significand.
 [[nodiscard]] inline double cbrt(double x) noexcept {
@@ -173,7 +175,9 @@ struct ByQuarterTurns {
   return parts.quarter == 0 || parts.quarter == 3 ? value : -value;
 }
 
-[[nodiscard]] inline double tan(double x) noexcept { return sin(x) / cos(x); }
+[[nodiscard]] inline double tan(double x) noexcept {
+  return sin(x) / cos(x);
+}
 
 /// Of 0 ≤ x ≤ 1, by the halves of angles, tan(φ/2) = tan φ/(1 + √(1 + tan² φ)).
 [[nodiscard]] inline double atan_of_share(double x) noexcept {
@@ -199,9 +203,15 @@ struct ByQuarterTurns {
   return std::copysign(std::signbit(x) ? pi - angle : angle, y);
 }
 
-[[nodiscard]] inline double atan(double x) noexcept { return atan2(x, 1); }
-[[nodiscard]] inline double asin(double x) noexcept { return atan2(x, std::sqrt((1 - x) * (1 + x))); }
-[[nodiscard]] inline double acos(double x) noexcept { return atan2(std::sqrt((1 - x) * (1 + x)), x); }
+[[nodiscard]] inline double atan(double x) noexcept {
+  return atan2(x, 1);
+}
+[[nodiscard]] inline double asin(double x) noexcept {
+  return atan2(x, std::sqrt((1 - x) * (1 + x)));
+}
+[[nodiscard]] inline double acos(double x) noexcept {
+  return atan2(std::sqrt((1 - x) * (1 + x)), x);
+}
 
 [[nodiscard]] inline double tanh(double x) noexcept {
   if (std::abs(x) > 20) return std::copysign(1.0, x);
@@ -210,10 +220,14 @@ struct ByQuarterTurns {
 }
 
 // float: its digits are fewer than half of double's.
-#define CAROM_OF_FLOAT(name) \
-  [[nodiscard]] inline float name(float x) noexcept { return float(name(double(x))); }
-#define CAROM_OF_TWO_FLOATS(name) \
-  [[nodiscard]] inline float name(float x, float y) noexcept { return float(name(double(x), double(y))); }
+#define CAROM_OF_FLOAT(name)                          \
+  [[nodiscard]] inline float name(float x) noexcept { \
+    return float(name(double(x)));                    \
+  }
+#define CAROM_OF_TWO_FLOATS(name)                              \
+  [[nodiscard]] inline float name(float x, float y) noexcept { \
+    return float(name(double(x), double(y)));                  \
+  }
 CAROM_OF_FLOAT(exp)
 CAROM_OF_FLOAT(expm1)
 CAROM_OF_FLOAT(log)

@@ -32,6 +32,11 @@ struct SparseRows {
     entries.clear();
     starts.assign(1, 0);
   }
+  /// Removes the rows from `rows` on, and entries of a row that has not ended.
+  void shrink(Index rows) noexcept {
+    starts.resize(std::size_t(rows) + 1);
+    entries.resize(starts.back());
+  }
   /// Ends a row. It contains the entries that were added since the last call.
   void end_row() { starts.push_back(entries.size()); }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
+#include <new>
 
 #include "carom/linalg/detail/crew.hpp"
 #include "carom/linalg/detail/sequence.hpp"
@@ -31,6 +33,31 @@ void lead_crew(Executor& executor, const Lead& lead) noexcept {
   executor(crew_size, [&](Index) { crew.join([&] { lead(crew); }); });
 }
 
+/// Whether memory was missing in a task that must not throw, for those who gave it.
+class MemoryFault {
+ public:
+  /// Runs action(); if memory does not suffice for it, remembers that.
+  template <typename Action>
+  void guard(const Action& action) noexcept {
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+    try {
+      action();
+    } catch (const std::bad_alloc&) {
+      found_.store(1, std::memory_order_relaxed);
+    }
+#else
+    action();
+#endif
+  }
+  /// Throws std::bad_alloc if memory was missing.
+  void report() const {
+    if (found_.load(std::memory_order_relaxed) != 0) Eigen::internal::throw_std_bad_alloc();
+  }
+
+ private:
+  std::atomic<int> found_{0};
+};
+
 /// Loops over items in ranges of one length, on the calling thread or shared by a crew. A sum is
 /// computed range by range, and the sums of the ranges are added in their order. It therefore has
 /// the same bits for any count of threads.
@@ -53,6 +80,15 @@ class RangeLoop {
                 }});
   }
 
+  /// The same for a task that allocates: throws std::bad_alloc, after all ranges, if memory was
+  /// missing in one.
+  template <typename Task>
+  void run_cold(Index count, const Task& task) const {
+    MemoryFault fault;
+    (*this)(count, [&](Index begin, Index end) { fault.guard([&] { task(begin, end); }); });
+    fault.report();
+  }
+
   /// Calls task(begin, end, part) for all ranges, each with its own part.
   /// @param empty  the value of a part before its range adds to it; adding it by += changes
   ///               nothing.
@@ -63,7 +99,7 @@ class RangeLoop {
     Sequence<Part> parts;
     parts.reserve(range_count(count));
     for (Index k = 0; k < range_count(count); ++k) parts.push_back(empty);
-    (*this)(count, [&](Index begin, Index end) {
+    run_cold(count, [&](Index begin, Index end) {
       Part part = empty;  // on the thread's own stack, away from the data of other threads
       task(begin, end, part);
       parts[begin / length] = part;
@@ -106,7 +142,9 @@ using SharedLoop = RangeLoop<512>;
 template <typename Executor, typename Task>
 void share_ranges(Executor& executor, Index count, const Task& task) {
   if (count <= FixedRanges::length) return task(FixedRanges());
-  lead_crew(executor, [&](Crew& crew) { task(FixedRanges(crew)); });
+  MemoryFault fault;
+  lead_crew(executor, [&](Crew& crew) { fault.guard([&] { task(FixedRanges(crew)); }); });
+  fault.report();
 }
 
 }  // namespace detail

@@ -373,7 +373,7 @@ template <std::floating_point Scalar>
   const Index body_count = answer.problem().body_count();
   const CheckedImpulses<Scalar> own_impulses = check_impulses(answer, bodies);
   VectorX<Scalar> given(body_count), own(body_count), off(body_count);
-  answer.ranges()(body_count, [&](Index begin, Index end) {
+  answer.ranges().run_cold(body_count, [&](Index begin, Index end) {
     CheckedMomentum<Scalar> of_pair, of_velocity, of_close;
     for (Index b = begin; b < end; ++b) {
       bodies.write_momentum(b, answer.velocity(), of_pair);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/run_tasks.hpp"
 #include "carom/linalg/detail/range_loop.hpp"
 
 namespace carom {
@@ -18,13 +18,14 @@ class ExecutorReference {
  public:
   ExecutorReference() noexcept = default;
   /// @param executor  must outlive this object; executor(count, task) calls task(i) for each i in
-  ///                  [0, count).
+  ///                  [0, count). Tasks that it forgets, calls twice or leaves by an exception run
+  ///                  once all the same, see run_tasks().
   template <typename Executor>
   requires(
       !std::is_same_v<std::remove_cvref_t<Executor>,
                       ExecutorReference>) explicit ExecutorReference(Executor& executor) noexcept
       : executor_(const_cast<void*>(static_cast<const void*>(std::addressof(executor)))),
-        run_([](void* context, Index count, const Task& task) noexcept {
+        run_([](void* context, Index count, const Task& task) {
           (*static_cast<Executor*>(context))(count, task);
         }) {}
 
@@ -34,21 +35,27 @@ class ExecutorReference {
       for (Index i = 0; i < count; ++i) function(i);
       return;
     }
-    using Stored = std::remove_reference_t<Function>;
-    run_(executor_, count,
-         Task{const_cast<void*>(static_cast<const void*>(std::addressof(function))),
-              [](void* context, Index i) noexcept { (*static_cast<Stored*>(context))(i); }});
+    run_tasks(
+        [this](Index tasks, const auto& task) {
+          using Stored = std::remove_reference_t<decltype(task)>;
+          run_(executor_, tasks,
+               Task{static_cast<const void*>(std::addressof(task)),
+                    [](const void* context, Index i) noexcept {
+                      (*static_cast<Stored*>(context))(i);
+                    }});
+        },
+        count, function);
   }
 
  private:
   struct Task {
-    void* context;
-    void (*call)(void*, Index) noexcept;
+    const void* context;
+    void (*call)(const void*, Index) noexcept;
     void operator()(Index i) const noexcept { call(context, i); }
   };
 
   void* executor_ = nullptr;
-  void (*run_)(void*, Index, const Task&) noexcept = nullptr;
+  void (*run_)(void*, Index, const Task&) = nullptr;
 };
 
 /// Calls task(island, crew) for all islands: large islands one after the other, each with a crew
