@@ -72,7 +72,7 @@ if(Catch2_VERSION VERSION_LESS 3)
   set(no_tests_fail -w NoTests)
 endif()
 set(rooms core linalg cones contact solvers batch impact viscoelastic variational scenes io cli ensemble
-  real_time)
+  stress real_time)
 if(CAROM_TEST_ROOMS)
   foreach(room IN LISTS CAROM_TEST_ROOMS)
     if(NOT room IN_LIST rooms)

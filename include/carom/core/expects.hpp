@@ -40,16 +40,21 @@
 #endif
 #endif
 
-// Settings that must agree between translation units that share carom objects: whether checks run,
-// how Eigen aligns memory, and the reproducible mode. They are part of the name of the inline
-// namespace. Units with different settings therefore use separate copies of every function.
+// What must agree between translation units that share carom objects: the version, whether checks
+// run, how Eigen aligns memory, and the reproducible mode. All are part of the name of the inline
+// namespace. Units that differ therefore use separate copies of every function.
 #if CAROM_REPRODUCIBLE
-#define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align##_reproducible
+#define CAROM_MODE reproducible
 #else
-#define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align
+#define CAROM_MODE fast
 #endif
-#define CAROM_MAKE_ABI(checks, align) CAROM_PASTE_ABI(checks, align)
-#define CAROM_ABI CAROM_MAKE_ABI(CAROM_CHECKS, EIGEN_MAX_ALIGN_BYTES)
+#define CAROM_PASTE_ABI(major, minor, patch, checks, align, mode) \
+  abi_v##major##_##minor##_##patch##_checks##checks##_align##align##_##mode
+#define CAROM_MAKE_ABI(major, minor, patch, checks, align, mode) \
+  CAROM_PASTE_ABI(major, minor, patch, checks, align, mode)
+#define CAROM_ABI                                                                             \
+  CAROM_MAKE_ABI(CAROM_VERSION_MAJOR, CAROM_VERSION_MINOR, CAROM_VERSION_PATCH, CAROM_CHECKS, \
+                 EIGEN_MAX_ALIGN_BYTES, CAROM_MODE)
 
 namespace carom {
 inline namespace CAROM_ABI {
