@@ -14,6 +14,12 @@ carom.torch, carom.jax, carom.mujoco, carom.newton and carom.pinocchio are impor
 """
 from typing import TYPE_CHECKING, Any
 
+from carom import _core
+
+if not _core._is_main_interpreter():
+    raise ImportError("carom works in the main interpreter of a process only, not in sub-interpreters: its types are "
+                      "shared by all of them")
+
 from carom._core import (
     AnswerChange,
     Batch,

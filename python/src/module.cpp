@@ -15,7 +15,7 @@ NB_MODULE(_core, module) {
   // torch and jax keep what they differentiate until the interpreter ends, which is no leak of
   // ours.
   nanobind::set_leak_warnings(false);
-  python::bind_end(module);
+  python::bind_interpreter(module);
   python::bind_laws(module);
   python::bind_problem(module);
   python::bind_solution(module);

@@ -44,7 +44,9 @@ Underway::~Underway() {
   --underway;
 }
 
-void bind_end(nb::module_& module) {
+void bind_interpreter(nb::module_& module) {
+  module.def("_is_main_interpreter",
+             [] { return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0; });
   module.def("_wait_for_others", &wait_for_others);
   nb::module_::import_("atexit").attr("register")(module.attr("_wait_for_others"));
 }

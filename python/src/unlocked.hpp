@@ -36,7 +36,8 @@ class Unlocked {
   nb::gil_scoped_release released_;
 };
 
-/// Makes the interpreter wait for work underway before it ends.
-void bind_end(nb::module_& module);
+/// Makes the interpreter wait for work underway before it ends, and lets the package ask whether it
+/// is the main one of its process.
+void bind_interpreter(nb::module_& module);
 
 }  // namespace carom::python
