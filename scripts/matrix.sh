@@ -28,7 +28,7 @@ run_preset() {
 # rooms call; pieces run as part of what is public, except those of linear algebra, where sizes are
 # counted by hand and which have a test of their own at every size.
 debug_options=(-D CAROM_TEST_DETAIL=OFF -D CAROM_BUILD_EXAMPLES=OFF
-  -D "CAROM_TEST_ROOMS=core;linalg;cones;contact;solvers;batch;impact;viscoelastic;variational;io;ensemble")
+  -D "CAROM_TEST_ROOMS=core;linalg;cones;contact;solvers;batch;impact;viscoelastic;variational;io;ensemble;stress")
 # What is optimised: the tests of the solvers' public headers, the programs and the adapters.
 # scripts/nightly.sh builds all tests, benchmarks and kernels for graphics processors optimised, and
 # reads every header by itself.

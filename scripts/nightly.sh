@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
+rows=(sanitizers standards no_exceptions tidy headers consumers optimisation architectures release threads device budgets peers simulators
   valgrind fuzz coverage site)
 describe() {
   case $1 in
@@ -20,6 +20,7 @@ describe() {
     headers) echo "each header by itself, by g++, without exceptions" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
     optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19; equal bits" ;;
+    architectures) echo "the golden bits and the tests of some rooms on other processors and Windows, emulated" ;;
     release) echo "the preset release with benchmarks, the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
@@ -159,6 +160,8 @@ row_optimisation() {
   [ "$faults" = 0 ]
 }
 
+row_architectures() { scripts/architectures.sh --tests; }
+
 row_sanitizers() {
   cmake --preset debug -B "$out/sanitizers" && cmake --build "$out/sanitizers" --parallel "$jobs" &&
     tests_of sanitizers
@@ -175,10 +178,11 @@ row_threads() {
   configure threads -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None -DCAROM_BUILD_EXAMPLES=ON \
     "-DCMAKE_CXX_FLAGS=-O1 -g1 -fsanitize=thread" &&
     cmake --build "$out/threads" --parallel "$jobs" \
-      --target example_02_islands_in_parallel carom_solvers_tests carom_batch_tests &&
+      --target example_02_islands_in_parallel carom_solvers_tests carom_batch_tests carom_stress_tests &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_solvers_tests \
       "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*,*same bits*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_batch_tests "*threads*" &&
+    TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_stress_tests &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
 }
 

@@ -186,6 +186,30 @@ TEST_CASE("host settings: executors that call twice, forget, throw or delay give
   check(Shuffled{64, 9u});
 }
 
+TEST_CASE("host settings: sixty-four threads, each with its own solver, get the bits of one",
+          "[stress][law]") {
+  const auto problems = drawn_problems(17u);
+  std::vector<VectorX<double>> expected;
+  for (const auto& problem : problems)
+    expected.push_back(solve(problem, FrictionLaw::coulomb).velocity);
+  std::vector<int> same(64, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < same.size(); ++k) {
+    threads.emplace_back([&, k] {  // they share the problems
+      ContactSolver<double> solver;
+      VectorX<double> velocity;
+      for (std::size_t i = 0; i < 3 * problems.size(); ++i) {
+        const std::size_t p = (k + i) % problems.size();
+        velocity.resize(0);
+        static_cast<void>(solver.solve(problems[p], velocity));
+        same[k] += velocity == expected[p];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(same == std::vector<int>(64, 3 * int(problems.size())));
+}
+
 #if defined(__unix__)
 TEST_CASE("host settings: a child process solves on after fork", "[stress][law]") {
   const auto problems = drawn_problems(11u);
