@@ -133,7 +133,7 @@ class StepReader {
 
   void read_solver() {
     RecordedSolver& solver = step_.solver;
-    solver.kind = in_.get_enum(RecordedSolverKind::projected_gradient, "solver");
+    solver.kind = in_.get_enum(RecordedSolverKind::chained, "solver");
     solver.law = in_.get_enum(FrictionLaw::convex, "law");
     solver.method = in_.get_enum(ContactMethod::proximal, "method");
     solver.order = in_.get<std::uint32_t>();
@@ -155,7 +155,7 @@ class StepReader {
     report.status = in_.get_enum(SolveStatus::not_finite, "status");
     report.measure = in_.get_enum(ResidualMeasure::own, "measure");
     report.iterations = in_.get<std::int32_t>();
-    step_.guess_kind = in_.get_enum(GuessKind::impulse, "guess");
+    step_.guess_kind = in_.get_enum(GuessKind::impulse_and_velocity, "guess");
     report.worst_block = Index(in_.get<std::int64_t>());
     report.residual = Scalar(in_.get<double>());
     report.residual_target = Scalar(in_.get<double>());

@@ -96,6 +96,17 @@ class Recorder {
                   const Eigen::MatrixBase<Impulse>& impulse) noexcept {
     begin_step(detail::recorded_solver(solver), problem, detail::GuessKind::impulse, impulse);
   }
+  /// For a solver that begins at a velocity if a first guess of the impulses does not help. Cold:
+  /// allocates.
+  template <typename Solver, std::floating_point Scalar>
+  void begin_from(const Solver& solver, const ContactProblem<Scalar>& problem,
+                  const VectorX<Scalar>& impulse, const VectorX<Scalar>& velocity) {
+    VectorX<Scalar> both(impulse.size() + velocity.size());
+    both.head(impulse.size()) = impulse;
+    both.tail(velocity.size()) = velocity;
+    begin_step(detail::recorded_solver(solver), problem, detail::GuessKind::impulse_and_velocity,
+               both);
+  }
   /// @param velocity  v and
   /// @param impulse   γ of the answer, whose numbers stand side by side.
   template <std::floating_point Scalar, typename Velocity, typename Impulse>

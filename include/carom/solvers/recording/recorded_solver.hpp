@@ -38,9 +38,13 @@ enum class RecordedSolverKind : std::uint32_t {
   proximal = 4,
   gauss_seidel = 5,        ///< on bodies
   projected_gradient = 6,  ///< on bodies
+  chained = 7,             ///< The solvers that the Python package calls one after the other.
 };
 
-constexpr RecordedSolverKind kind_of(const auto& /*solver*/) noexcept {
+/// The kind of a solver. One that has solvers of its own states it as `recorded_kind`.
+template <typename Solver>
+constexpr RecordedSolverKind kind_of(const Solver& /*solver*/) noexcept {
+  if constexpr (requires { Solver::recorded_kind; }) return Solver::recorded_kind;
   return RecordedSolverKind::other;
 }
 template <RealScalar Scalar>

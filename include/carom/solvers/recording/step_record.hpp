@@ -40,7 +40,11 @@ enum class RecordKind : std::uint32_t {
 };
 
 /// What a first guess consists of. The values are those of the file.
-enum class GuessKind : std::uint32_t { velocity = 0, impulse = 1 };
+enum class GuessKind : std::uint32_t {
+  velocity = 0,
+  impulse = 1,
+  impulse_and_velocity = 2,  ///< Impulses, then velocities where the impulses do not help.
+};
 
 /// How this program was compiled, as far as it can change the last bits of an answer.
 [[nodiscard]] inline std::string_view compiler_name() noexcept {
