@@ -388,7 +388,8 @@ int run(int argc, char** argv) {
   }
   if (!line.exit_code_of)
     return refuse_line(
-        "expected project, solve, certify, replay, impact, simulate, viscoelastic, heap or demo, got no "
+        "expected project, solve, certify, replay, impact, simulate, viscoelastic, heap or demo, "
+        "got no "
         "command");
   return line.exit_code_of();
 }

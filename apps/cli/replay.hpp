@@ -129,7 +129,8 @@ class Replayer {
     const bool gauss_seidel = s.kind == Kind::gauss_seidel;
     const bool fits =
         s.solve_limit >= 0 && s.least_sweeps >= 1 && s.sweeps >= 0 && s.small_contact_limit >= 0 &&
-        s.order <= 2 && (other || (Scalar(s.tolerance) > Scalar(0) && std::isfinite(s.tolerance))) &&
+        s.order <= 2 &&
+        (other || (Scalar(s.tolerance) > Scalar(0) && std::isfinite(s.tolerance))) &&
         (s.iteration_limit >= 0 || s.kind == Kind::chained) && !(s.factor_work_limit < 0) &&
         (!gauss_seidel ||
          (s.visits_to_sleep >= 1 && Scalar(s.relaxation) > 0 && Scalar(s.relaxation) < 2)) &&
@@ -144,12 +145,12 @@ class Replayer {
       case Kind::other:
         return run_of<ContactSolver<Scalar>>(ContactSolverOptions<Scalar>{});
       case Kind::contact:
-        return run_of<ContactSolver<Scalar>>(ContactSolverOptions<Scalar>{
-            s.law, s.method, tolerance, s.iteration_limit});
+        return run_of<ContactSolver<Scalar>>(
+            ContactSolverOptions<Scalar>{s.law, s.method, tolerance, s.iteration_limit});
       case Kind::sap:
-        return run_of<SapSolver<Scalar>>(SapOptions<Scalar>{
-            s.law, tolerance, s.iteration_limit, Scalar(s.line_search_tolerance),
-            s.factor_work_limit, s.small_contact_limit});
+        return run_of<SapSolver<Scalar>>(
+            SapOptions<Scalar>{s.law, tolerance, s.iteration_limit, Scalar(s.line_search_tolerance),
+                               s.factor_work_limit, s.small_contact_limit});
       case Kind::interior_point:
         return run_of<InteriorPointSolver<Scalar>>(
             InteriorPointOptions<Scalar>{s.law, tolerance, s.iteration_limit, s.sweeps});
@@ -157,9 +158,9 @@ class Replayer {
         return run_of<ProximalSolver<Scalar>>(
             ProximalOptions<Scalar>{s.law, tolerance, s.iteration_limit});
       case Kind::gauss_seidel:
-        return run_of<SolverOnBodies<GaussSeidel<Scalar>>>(GaussSeidelOptions<Scalar>{
-            s.law, tolerance, s.iteration_limit, Scalar(s.relaxation), VisitOrder(s.order),
-            s.visits_to_sleep});
+        return run_of<SolverOnBodies<GaussSeidel<Scalar>>>(
+            GaussSeidelOptions<Scalar>{s.law, tolerance, s.iteration_limit, Scalar(s.relaxation),
+                                       VisitOrder(s.order), s.visits_to_sleep});
       case Kind::projected_gradient:
         return run_of<SolverOnBodies<ProjectedGradient<Scalar>>>(
             ProjectedGradientOptions<Scalar>{s.law, tolerance, s.iteration_limit});
@@ -200,16 +201,15 @@ class Replayer {
           ChainedSolver::Options{s.law, s.tolerance, s.iteration_limit});
       return [solver](const Step& step) {
         const Index velocities = step.problem.velocity_count(),
-                    impulses = step.guess_kind == GuessKind::velocity
-                                   ? 0
-                                   : step.problem.impulse_count();
+                    impulses =
+                        step.guess_kind == GuessKind::velocity ? 0 : step.problem.impulse_count();
         const Index rest = step.guess.size() - impulses;
         if (rest != 0 && rest != velocities) refuse("a guess of all velocities");
         Answer answer;
         solver->set_limits(limits_of(step.solver));
-        answer.report = solver->solve(step.problem,
-                                      {step.guess.tail(rest), step.guess.head(impulses)},
-                                      answer.velocity, answer.impulse);
+        answer.report =
+            solver->solve(step.problem, {step.guess.tail(rest), step.guess.head(impulses)},
+                          answer.velocity, answer.impulse);
         return answer;
       };
     } else {

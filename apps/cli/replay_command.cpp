@@ -136,8 +136,8 @@ class Replay {
       } catch (const BadInput& fault) {
         const std::string sentence = fault.what();
         const bool named = sentence.starts_with("step ");
-        result_.unusable.push_back(named ? sentence
-                                         : "step " + std::to_string(place.number) + ": " + sentence);
+        result_.unusable.push_back(
+            named ? sentence : "step " + std::to_string(place.number) + ": " + sentence);
       }
     }
     if (!result_.certified && last_) last_();
@@ -257,8 +257,9 @@ std::vector<std::string> notes_on(const Recording& recording, const ReplayResult
     notes.push_back(count(result.begun, "have no answer: the program ended within the solve."));
   }
   if (result.deadlines > 0) {
-    notes.push_back(count(result.deadlines, "had a deadline: their bits depend on the clock, and ") +
-                    std::to_string(result.different_in_time) + " of them differ.");
+    notes.push_back(
+        count(result.deadlines, "had a deadline: their bits depend on the clock, and ") +
+        std::to_string(result.different_in_time) + " of them differ.");
   }
   if (result.foreign > 0) {
     notes.push_back(count(result.foreign,
@@ -333,11 +334,12 @@ std::string format_readable(const Recording& recording, const ReplayResult& resu
           " with the same bits\n";
   const auto& certified = result.certified;
   if (certified && certified->difference.place != Place::none) {
-    text += "The first bit differs in step " + std::to_string(certified->step) + ", " +
-            words_of(certified->difference) + ".\n" +
-            (certified->equal_afresh ? "A new solver has the recorded bits: what the solver learned "
-                                       "from earlier steps makes the difference.\n"
-                                     : "");
+    text +=
+        "The first bit differs in step " + std::to_string(certified->step) + ", " +
+        words_of(certified->difference) + ".\n" +
+        (certified->equal_afresh ? "A new solver has the recorded bits: what the solver learned "
+                                   "from earlier steps makes the difference.\n"
+                                 : "");
   } else if (result.equal > 0 && result.different == 0) {
     text += "No bit differs.\n";
   }
@@ -358,16 +360,22 @@ std::string format_readable(const Recording& recording, const ReplayResult& resu
     if (a || b) rows.push_back({name, number(a), number(b), unit});
   };
   using Number = std::optional<double>;
-  add("largest error of a block", [](const Certificate& c) -> Number { return c.residual; }, "-");
-  add("natural map error",
+  add(
+      "largest error of a block", [](const Certificate& c) -> Number { return c.residual; }, "-");
+  add(
+      "natural map error",
       [](const Certificate& c) -> Number { return c.judged.natural_map_error; }, "-");
-  add("bound on the velocity error, in the norm of A",
+  add(
+      "bound on the velocity error, in the norm of A",
       [](const Certificate& c) -> Number { return c.judged.velocity_error_bound; }, "J^(1/2)");
-  add("duality gap, at most", [](const Certificate& c) -> Number { return c.judged.duality_gap; },
+  add(
+      "duality gap, at most", [](const Certificate& c) -> Number { return c.judged.duality_gap; },
       "J");
-  add("largest distance of an impulse from its cone",
+  add(
+      "largest distance of an impulse from its cone",
       [](const Certificate& c) -> Number { return c.judged.cone_violation; }, "N s");
-  add("largest violation of complementarity",
+  add(
+      "largest violation of complementarity",
       [](const Certificate& c) -> Number { return c.judged.complementarity; }, "J");
   return text + "\n" + format_table(rows);
 }
@@ -396,8 +404,8 @@ int cut(const Recording& recording, const ReplayOptions& options) {
     const std::string held = steps.empty() ? "no steps"
                                            : "steps from " + std::to_string(steps.front().number) +
                                                  " to " + std::to_string(steps.back().number);
-    throw BadInput(options.file + ": step: expected one of the file, which has " + held +
-                   ", got " + std::to_string(options.step));
+    throw BadInput(options.file + ": step: expected one of the file, which has " + held + ", got " +
+                   std::to_string(options.step));
   }
   const auto write = [&](const auto& step) {
     try {
@@ -416,10 +424,9 @@ int cut(const Recording& recording, const ReplayOptions& options) {
             "\n");
     } else {
       print("Step " + std::to_string(step.number) + " with " + std::to_string(blocks) +
-            " blocks is in " + options.output + ". It was solved by " +
-            name_of(step.solver.kind) + ": carom solve " + options.output + " --law " +
-            to_string(step.solver.law) + " --tolerance " +
-            files::format_number(step.solver.tolerance) + "\n");
+            " blocks is in " + options.output + ". It was solved by " + name_of(step.solver.kind) +
+            ": carom solve " + options.output + " --law " + to_string(step.solver.law) +
+            " --tolerance " + files::format_number(step.solver.tolerance) + "\n");
     }
   };
   if (place->scalar_size == 4) {

@@ -177,8 +177,7 @@ class StepReader {
   void read_numbers() {
     const auto time_step = in_.get<Scalar>();
     if (!(time_step > 0) || !carom::detail::is_finite(time_step)) {
-      throw BadInput(
-          carom::detail::fault("time step", "a finite number > 0", time_step));
+      throw BadInput(carom::detail::fault("time step", "a finite number > 0", time_step));
     }
     step_.problem.reset(time_step);
     VectorX<Scalar> free;
@@ -187,8 +186,7 @@ class StepReader {
     for (const std::uint32_t word : bodies_) {
       const auto size = Index(word & ~ProblemWords::diagonal);
       if (size > free.size() - start) {
-        throw BadInput("expected free velocities of all bodies, got " +
-                       std::to_string(counts_[2]));
+        throw BadInput("expected free velocities of all bodies, got " + std::to_string(counts_[2]));
       }
       read_body(size, (word & ProblemWords::diagonal) != 0, free.segment(start, size));
       start += size;

@@ -36,8 +36,8 @@ void assemble(const carom::ContactProblem<double>& from, double stir,
   problem.reset(from.time_step());
   for (Index b = 0; b < from.body_count(); ++b) {
     const auto [start, size] = from.body(b);
-    problem.add_body(from.momentum_matrix(b), from.free_velocity().segment(start, size) *
-                                                  (1 + stir * double(b % 7 - 3)));
+    problem.add_body(from.momentum_matrix(b),
+                     from.free_velocity().segment(start, size) * (1 + stir * double(b % 7 - 3)));
   }
   for (Index i = 0; i < from.block_count(); ++i) {
     const auto& law = from.friction_contact_law(i);

@@ -48,7 +48,9 @@ void close(SharedRecorder& self) {
   });
 }
 
-std::string show(const SharedRecorder& self) { return "Recorder('" + self.path() + "')"; }
+std::string show(const SharedRecorder& self) {
+  return "Recorder('" + self.path() + "')";
+}
 
 }  // namespace
 
@@ -95,8 +97,9 @@ void bind_recorder(nb::module_& module) {
       .def_prop_ro("fault", &fault,
                    "Why steps are missing in the file, as one sentence; empty if none is.")
       .def("close", &close, "Ends the recording; later steps are solved and not recorded.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); },
-           nb::sig("def __enter__(self) -> Recorder"))
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Recorder"))
       .def(
           "__exit__", [](SharedRecorder& self, nb::args) { close(self); },
           nb::sig("def __exit__(self, *exception: object) -> None"))

@@ -53,8 +53,8 @@ struct SolvedStep : StepAnswer {
   mutable std::unique_ptr<LinearizedStep> linearized_;
 };
 
-/// Solves steps under settings by cli::ChainedSolver, records them if there is a recorder, and keeps
-/// the memory.
+/// Solves steps under settings by cli::ChainedSolver, records them if there is a recorder, and
+/// keeps the memory.
 class StepSolver {
  public:
   explicit StepSolver(const SolveSettings& settings)

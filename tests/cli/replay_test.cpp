@@ -10,10 +10,11 @@
 
 #include "carom/solvers/recorder.hpp"
 
-#include "scenes/pile.hpp"
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
 #include "support/recording_file.hpp"
+
+#include "scenes/pile.hpp"
 
 namespace replay_test {
 

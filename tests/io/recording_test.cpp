@@ -116,9 +116,9 @@ TEST_CASE("recording: a file cut at any byte gives all steps that are whole", "[
     CHECK(recording.damage().empty());
     CHECK(recording.header_holds() == (size >= RecordingFormat::header_size));
     for (const auto& place : recording.steps()) CHECK(is_right(recording, place));
-    const std::size_t end = expected == 0 ? RecordingFormat::header_size
-                                          : recording.steps().back().begin +
-                                                recording.steps().back().size;
+    const std::size_t end = expected == 0
+                                ? RecordingFormat::header_size
+                                : recording.steps().back().begin + recording.steps().back().size;
     CHECK(recording.unfinished_bytes() == (size > end ? size - end : 0));
   }
 }
@@ -286,15 +286,15 @@ TEST_CASE("recording: a program that is killed loses at most the step that it wr
 #endif
 
 TEST_CASE("recording: the file of version 1 of the repository is read", "[io][regression]") {
-  const Recording recording =
-      carom::files::read_recording(CAROM_SOURCE_DIR "/tests/golden/recording_1/three_steps.carom-record");
+  const Recording recording = carom::files::read_recording(
+      CAROM_SOURCE_DIR "/tests/golden/recording_1/three_steps.carom-record");
   CHECK(recording.header_holds());
   REQUIRE(numbers_of(recording) == std::vector<std::uint64_t>{0, 1, 2});
   // Each problem stands beside it as text of the same numbers.
   for (const auto& place : recording.steps()) {
     CAPTURE(place.number);
-    const auto text = carom::files::read_text_problem(CAROM_SOURCE_DIR "/tests/golden/recording_1/step_" +
-                                                      std::to_string(place.number) + ".txt");
+    const auto text = carom::files::read_text_problem(
+        CAROM_SOURCE_DIR "/tests/golden/recording_1/step_" + std::to_string(place.number) + ".txt");
     if (place.scalar_size == 4) {
       CHECK(bits_of(recording.read<float>(place).problem) == bits_of(text.problem));
     } else {

@@ -22,8 +22,8 @@ TEST_CASE("real_time: a recorder allocates nothing for steps that are not larger
   for (const bool before_solve : {false, true}) {
     const carom::testing::RecordingFile file("recorder_real_time");
     carom::testing::VectorSource<double> source(3);
-    const auto large = carom::testing::build(
-        carom::testing::draw_constrained(source, {{6, 6, 3, 2}, 8}, 9));
+    const auto large =
+        carom::testing::build(carom::testing::draw_constrained(source, {{6, 6, 3, 2}, 8}, 9));
     const auto lesser =
         carom::testing::build(carom::testing::draw_constrained(source, {{6, 2}, 3}, 2));
     // The ring is so small that it is full after a few steps.

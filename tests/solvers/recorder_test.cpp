@@ -48,8 +48,7 @@ struct GivenAnswer {
   VectorX<Scalar> answer, impulses;
   std::function<void()> during = [] {};
 
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& /*problem*/,
-                            VectorX<Scalar>& velocity) {
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& /*problem*/, VectorX<Scalar>& velocity) {
     during();
     velocity = answer;
     SolveReport<Scalar> report;
@@ -213,8 +212,7 @@ TEST_CASE("recorder: the file names each solver and its options", "[solvers][exa
                                  .tolerance = 1e-5,
                                  .iteration_limit = 77});
   const auto clock = [](void* /*context*/) noexcept { return 0.0; };
-  contact.set_limits(
-      {.iteration_limit = 55, .now = clock, .deadline = 1, .least_sweeps = 3});
+  contact.set_limits({.iteration_limit = 55, .now = clock, .deadline = 1, .least_sweeps = 3});
   run(contact);
   carom::SapSolver<double> sap({.tolerance = 1e-4,
                                 .iteration_limit = 66,
@@ -230,12 +228,11 @@ TEST_CASE("recorder: the file names each solver and its options", "[solvers][exa
   carom::ProximalSolver<double> proximal({.tolerance = 1e-2});
   proximal.set_limits({.iteration_limit = 42});
   run(proximal);
-  carom::SolverOnBodies<carom::GaussSeidel<double>> sweeps(
-      {.tolerance = 1e-2,
-       .iteration_limit = 9,
-       .relaxation = 0.75,
-       .order = carom::VisitOrder::outward,
-       .visits_to_sleep = 6});
+  carom::SolverOnBodies<carom::GaussSeidel<double>> sweeps({.tolerance = 1e-2,
+                                                            .iteration_limit = 9,
+                                                            .relaxation = 0.75,
+                                                            .order = carom::VisitOrder::outward,
+                                                            .visits_to_sleep = 6});
   sweeps.set_limits({.iteration_limit = 41});
   run(sweeps);
   carom::SolverOnBodies<carom::ProjectedGradient<double>> gradient(

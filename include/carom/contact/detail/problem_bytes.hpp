@@ -35,8 +35,7 @@ class ProblemBytes {
   }
   /// Writes the tables.
   /// @return  the count of numbers that write_numbers() will write.
-  static std::size_t write_tables(const ContactProblem<Scalar>& problem,
-                                  ByteWriter& out) noexcept {
+  static std::size_t write_tables(const ContactProblem<Scalar>& problem, ByteWriter& out) noexcept {
     Index numbers = 1 + problem.velocity_count();
     const unsigned char* start = out.position();
     for (Index b = 0; b < problem.body_count(); ++b) {

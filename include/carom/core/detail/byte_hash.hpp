@@ -27,9 +27,9 @@ template <typename Integer>
 /// inverse.
 template <typename Integer>
 [[nodiscard]] constexpr Integer little_endian(Integer x) noexcept {
-  static_assert(std::endian::native == std::endian::little ||
-                    std::endian::native == std::endian::big,
-                "the bytes of a number are in one of the two usual orders");
+  static_assert(
+      std::endian::native == std::endian::little || std::endian::native == std::endian::big,
+      "the bytes of a number are in one of the two usual orders");
   return std::endian::native == std::endian::little ? x : with_bytes_reversed(x);
 }
 

@@ -102,8 +102,7 @@ struct RecordedSolver {
                              visits_to_sleep, small_contact_limit, 0}) {
       out.put(std::int32_t(number));
     }
-    for (const double number :
-         {tolerance, line_search_tolerance, factor_work_limit, relaxation}) {
+    for (const double number : {tolerance, line_search_tolerance, factor_work_limit, relaxation}) {
       out.put(number);
     }
   }

@@ -65,10 +65,9 @@ inline void write_recording_header(std::size_t capacity,
   out.put(std::uint64_t(capacity));
   char build[RecordingFormat::build_size] = {};
   std::size_t used = 0;
-  for (const std::string_view part :
-       {std::string_view("carom " CAROM_VERSION_STRING "; "),
-        std::string_view(Eigen::SimdInstructionSetsInUse()), std::string_view("; "),
-        compiler_name()}) {
+  for (const std::string_view part : {std::string_view("carom " CAROM_VERSION_STRING "; "),
+                                      std::string_view(Eigen::SimdInstructionSetsInUse()),
+                                      std::string_view("; "), compiler_name()}) {
     const std::size_t taken = (std::min)(part.size(), sizeof build - 1 - used);
     std::memcpy(build + used, part.data(), taken);
     used += taken;
