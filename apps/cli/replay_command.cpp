@@ -414,10 +414,13 @@ int cut(const Recording& recording, const ReplayOptions& options) {
       throw BadInput(fault.what());
     }
     const Index blocks = step.problem.block_count();
+    Index overlaps = 0;  // of rigid contacts; text has no place for their velocities
+    for (Index i = 0; i < blocks; ++i) overlaps += step.problem.overlap_velocity(i) > 0 ? 1 : 0;
     if (options.json) {
       print(Json{{"step", step.number},
                  {"written", options.output},
                  {"blocks", blocks},
+                 {"overlaps_left_out", overlaps},
                  {"law", to_string(step.solver.law)},
                  {"tolerance", step.solver.tolerance}}
                 .dump() +

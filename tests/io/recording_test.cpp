@@ -67,6 +67,20 @@ std::vector<std::uint64_t> numbers_of(const Recording& recording) {
   return numbers;
 }
 
+/// Whether the places of a recording are, in their order, those of the whole file that pass.
+template <typename Pass>
+bool has_places(const Recording& recording, const Recording& whole, const Pass& pass) {
+  std::vector<Recording::Place> expected;
+  for (const auto& place : whole.steps()) {
+    if (pass(place)) expected.push_back(place);
+  }
+  const auto same = [](const Recording::Place& a, const Recording::Place& b) {
+    return a.number == b.number && a.begin == b.begin && a.size == b.size && a.kind == b.kind;
+  };
+  return std::equal(expected.begin(), expected.end(), recording.steps().begin(),
+                    recording.steps().end(), same);
+}
+
 /// Whether a step of a file is the one that record() makes.
 bool is_right(const Recording& recording, const Recording::Place& place) {
   const RecordedStep<double> step = recording.read<double>(place);
@@ -100,6 +114,7 @@ TEST_CASE("recording: a file cut at any byte gives all steps that are whole", "[
   const std::string bytes = recorded_bytes(4);
   const Recording whole(bytes);
   REQUIRE(whole.steps().size() == 4);
+  for (const auto& place : whole.steps()) CHECK(is_right(whole, place));
   for (std::size_t size = 0; size <= bytes.size(); ++size) {
     CAPTURE(size);
     const std::string cut = bytes.substr(0, size);
@@ -108,18 +123,16 @@ TEST_CASE("recording: a file cut at any byte gives all steps that are whole", "[
       continue;
     }
     const Recording recording(cut);
-    std::size_t expected = 0;
-    for (const auto& place : whole.steps()) {
-      expected += place.begin + place.size <= size ? 1 : 0;
-    }
-    REQUIRE(recording.steps().size() == expected);
-    CHECK(recording.damage().empty());
-    CHECK(recording.header_holds() == (size >= RecordingFormat::header_size));
-    for (const auto& place : recording.steps()) CHECK(is_right(recording, place));
-    const std::size_t end = expected == 0
-                                ? RecordingFormat::header_size
-                                : recording.steps().back().begin + recording.steps().back().size;
-    CHECK(recording.unfinished_bytes() == (size > end ? size - end : 0));
+    std::size_t end = RecordingFormat::header_size;
+    REQUIRE(has_places(recording, whole, [&](const Recording::Place& place) {
+      const bool fits = place.begin + place.size <= size;
+      if (fits) end = place.begin + place.size;
+      return fits;
+    }));
+    const bool damaged = !recording.damage().empty() ||
+                         recording.header_holds() != (size >= RecordingFormat::header_size) ||
+                         recording.unfinished_bytes() != (size > end ? size - end : 0);
+    REQUIRE(!damaged);
   }
 }
 
@@ -133,13 +146,11 @@ TEST_CASE("recording: an altered byte costs its step and no other", "[io][law]")
       std::string altered = bytes;
       altered[at] = char(altered[at] ^ (1 << bit));
       const Recording recording(altered);
-      std::vector<std::uint64_t> expected;
-      for (const auto& place : whole.steps()) {
-        const bool hit = at >= place.begin && at < place.begin + place.size;
-        if (!hit) expected.push_back(place.number);
-      }
-      REQUIRE(numbers_of(recording) == expected);
-      CHECK(recording.header_holds() == (at >= RecordingFormat::header_size));
+      REQUIRE(has_places(recording, whole, [&](const Recording::Place& place) {
+        return at < place.begin || at >= place.begin + place.size;
+      }));
+      REQUIRE(recording.header_holds() == (at >= RecordingFormat::header_size));
+      if (at % 64 != 0) continue;
       for (const auto& place : recording.steps()) CHECK(is_right(recording, place));
     }
   }
@@ -180,11 +191,9 @@ TEST_CASE("recording: steps of a ring cut at any byte are those that hold, in th
   for (std::size_t size = RecordingFormat::header_size; size <= bytes.size(); size += 1) {
     CAPTURE(size);
     const Recording recording(bytes.substr(0, size));
-    std::vector<std::uint64_t> expected;
-    for (const auto& place : whole.steps()) {
-      if (place.begin + place.size <= size) expected.push_back(place.number);
-    }
-    REQUIRE(numbers_of(recording) == expected);
+    REQUIRE(has_places(recording, whole, [&](const Recording::Place& place) {
+      return place.begin + place.size <= size;
+    }));
   }
 }
 
