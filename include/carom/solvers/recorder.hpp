@@ -22,8 +22,8 @@ inline namespace CAROM_ABI {
 /// Size and care of a recording.
 struct RecorderOptions {
   /// Largest size of the file [bytes], in [4096, 2³¹). When it is full, the oldest steps are
-  /// overwritten. A step of 100 contacts between free bodies needs about 50 kB, so that the default
-  /// holds the last 1300 of them.
+  /// overwritten. A step of 100 contacts between free bodies needs about 40 kB, so that the default
+  /// holds the last 1600 of them.
   std::size_t capacity = std::size_t(64) << 20;
   /// Whether each problem is also written before it is solved, so that the file has the problem in
   /// whose solve the program crashed or was stopped. It doubles the bytes written.

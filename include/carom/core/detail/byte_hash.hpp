@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "carom/core/version.hpp"
+#include "carom/core/expects.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

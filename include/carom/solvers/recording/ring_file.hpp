@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "carom/core/version.hpp"
+#include "carom/core/expects.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
