@@ -23,9 +23,9 @@ TEST_CASE("real_time: a recorder allocates nothing for steps that are not larger
     const carom::testing::RecordingFile file("recorder_real_time");
     carom::testing::VectorSource<double> source(3);
     const auto large =
-        carom::testing::build(carom::testing::draw_constrained(source, {{6, 6, 3, 2}, 8}, 9));
+        carom::testing::build(carom::testing::draw_constrained(source, {6, 6, 3, 2}, 9));
     const auto lesser =
-        carom::testing::build(carom::testing::draw_constrained(source, {{6, 2}, 3}, 2));
+        carom::testing::build(carom::testing::draw_constrained(source, {6, 2}, 2));
     // The ring is so small that it is full after a few steps.
     carom::Recorder recorder(file.path(), {.capacity = 40000, .before_solve = before_solve});
     carom::ContactSolver<double> solver;
