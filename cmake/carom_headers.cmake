@@ -85,6 +85,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp
+  include/carom/contact/detail/problem_bytes.hpp
   include/carom/contact/detail/projection_rounding.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
@@ -100,6 +101,8 @@ set(CAROM_HEADERS
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
+  include/carom/core/detail/byte_hash.hpp
+  include/carom/core/detail/byte_writer.hpp
   include/carom/core/detail/compiler.hpp
   include/carom/core/detail/matrix_entries.hpp
   include/carom/core/detail/packet.hpp
@@ -191,6 +194,10 @@ set(CAROM_HEADERS
   include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal.hpp
+  include/carom/solvers/recorder.hpp
+  include/carom/solvers/recording/recorded_solver.hpp
+  include/carom/solvers/recording/ring_file.hpp
+  include/carom/solvers/recording/step_record.hpp
   include/carom/solvers/refine_impulses.hpp
   include/carom/solvers/remove_overlap.hpp
   include/carom/solvers/rows/block_rows.hpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -42,6 +43,13 @@ struct CertifyOptions {
   std::string law = "coulomb";  ///< or `convex`.
   bool rigid = false;
   double tolerance = 0;  ///< T, relative [-], that the answer must satisfy; 0: no requirement.
+  bool json = false;
+};
+
+struct ReplayOptions {
+  std::string file;       ///< A recording.
+  std::int64_t step = 0;  ///< The step to cut out,
+  std::string output;     ///< and the file for it; empty: all steps are replayed.
   bool json = false;
 };
 
@@ -91,6 +99,7 @@ struct DemoOptions {
 int run_project(const ProjectOptions& options);
 int run_solve(const SolveOptions& options);
 int run_certify(const CertifyOptions& options);
+int run_replay(const ReplayOptions& options);
 int run_impact(const ImpactCommandOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_viscoelastic(const ViscoelasticCommandOptions& options);

@@ -34,6 +34,36 @@ residual exceeds T, or where the velocity and the impulses do not belong togethe
 
 Example: carom solve problem.txt --json > answer.json; carom certify problem.txt answer.json)";
 
+inline constexpr const char* replay_footer =
+    R"(All steps in the file are solved again, in their order, by the solvers and from the guesses
+that are recorded with them. A cut or damaged file is read as far as it holds.
+
+Output with --json:
+  steps, first, last  count of steps in the file, and the numbers of the first and the last one
+  missing             steps between these that are not in the file
+  left_out            steps of which the file has no problem, because they are larger than it may be
+  without_answer      steps in whose solve the program ended
+  damaged_places      places of the file that belong to no whole step
+  unfinished_bytes    bytes behind the newest step: of a step that was not written to its end, or
+                      of an old one that is partly overwritten
+  replayed            steps that were solved again
+  equal, different    of these, steps with the recorded bits, and with others; steps with a deadline
+                      and those of solvers outside of carom are not counted as different
+  with_deadline       steps whose bits depend on the clock
+  first_difference    null, or the step and the block and row of the impulse, or the body and
+                      coordinate of the velocity, where the first bit differs, with both numbers;
+                      equal_with_new_solver: whether a solver that has solved nothing before has
+                      the recorded bits
+  certified           certificates of the recorded answer and of the replayed one, of the first
+                      step that differs, or of the last step if none does; measures are those of
+                      `carom certify`, residual is the largest error of a block
+  build               of the program that recorded
+  notes               sentences on the file and the run
+
+Exit code 0: no bit differs; 3: a bit differs.
+
+Example: carom replay run.carom-record; carom replay run.carom-record --cut 42 step.txt)";
+
 inline constexpr const char* impact_footer = R"(Input (SI units):
   mass_matrix  symmetric, positive definite, n x n
   normals      gradients of the gaps of all closed contacts, resting ones too, n numbers each;

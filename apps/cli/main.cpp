@@ -125,11 +125,13 @@ struct CommandLine {
   ProjectOptions project;
   SolveOptions solve;
   CertifyOptions certify;
+  ReplayOptions replay;
   ImpactCommandOptions impact;
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
   HeapOptions heap;
   DemoOptions demo;
+  std::vector<std::string> cut;
   std::string tolerance = "1e-8", repeat = "1", deadline, memory, certified;
 
   CommandLine() {
@@ -139,6 +141,7 @@ struct CommandLine {
     add_project();
     add_solve();
     add_certify();
+    add_replay();
     add_impact();
     add_simulate();
     add_viscoelastic();
@@ -234,6 +237,34 @@ struct CommandLine {
     command->callback([this] {
       if (!certified.empty()) certify.tolerance = *files::parse_number(certified);
       exit_code_of = [this] { return run_certify(certify); };
+    });
+  }
+
+  void add_replay() {
+    CLI::App* const command =
+        app.add_subcommand("replay", "Solve recorded steps again and compare each bit");
+    command->add_option("FILE", replay.file, "A recording of carom::Recorder or carom.Recorder")
+        ->required();
+    command
+        ->add_option("--cut", cut,
+                     "Writes this step to a file as a text problem, for `carom solve`, instead of "
+                     "solving all")
+        ->type_name("STEP OUT")
+        ->expected(2);
+    command->add_flag("--json", replay.json,
+                      "Print JSON instead of a table; a number that is not finite is null");
+    command->footer(replay_footer);
+    command->callback([this] {
+      if (!cut.empty()) {
+        const auto step = files::parse_count(cut[0]);
+        if (!step) {
+          throw CLI::ValidationError("--cut", "expected a whole number >= 0, got '" + cut[0] + "'");
+        }
+        if (cut[1].empty()) throw CLI::ValidationError("--cut", "expected a file, got no name");
+        replay.step = *step;
+        replay.output = cut[1];
+      }
+      exit_code_of = [this] { return run_replay(replay); };
     });
   }
 
@@ -357,7 +388,8 @@ int run(int argc, char** argv) {
   }
   if (!line.exit_code_of)
     return refuse_line(
-        "expected project, solve, certify, impact, simulate, viscoelastic, heap or demo, got no "
+        "expected project, solve, certify, replay, impact, simulate, viscoelastic, heap or demo, "
+        "got no "
         "command");
   return line.exit_code_of();
 }

@@ -37,6 +37,10 @@ struct PyProblem {
 /// A law of a constraint out of an object of Python.
 /// @param rows  of the Jacobian, for laws that leave it open.
 [[nodiscard]] BlockLaw read_constraint_law(nb::handle law, Index rows, const std::string& item);
+/// A path out of a string or an object of pathlib.
+[[nodiscard]] std::string read_path(nb::handle given);
+/// A recorder out of an object of Python; null for None.
+[[nodiscard]] std::shared_ptr<SharedRecorder> read_recorder(nb::handle given);
 /// As many threads as the processor has.
 [[nodiscard]] int all_threads() noexcept;
 /// The number of threads: that of the processor for None.
@@ -50,6 +54,7 @@ void bind_laws(nb::module_& module);
 void bind_problem(nb::module_& module);
 void bind_solution(nb::module_& module);
 void bind_solver(nb::module_& module);
+void bind_recorder(nb::module_& module);
 void bind_gradient(nb::module_& module);
 void bind_certificate(nb::module_& module);
 void bind_cones(nb::module_& module);

@@ -15,9 +15,7 @@
 #include "io/problem_format.hpp"
 
 namespace carom::python {
-namespace {
 
-/// A path out of a string or an object of pathlib.
 std::string read_path(nb::handle given) {
   const nb::object path = nb::steal(PyOS_FSPath(given.ptr()));
   if (!path.is_valid()) {
@@ -29,6 +27,8 @@ std::string read_path(nb::handle given) {
   if (text.find('\0') != std::string::npos) refuse("path", "one without zeros", "one with a zero");
   return text;
 }
+
+namespace {
 
 /// The module that knows HDF5, which is loaded only where such a file is met: the library of that
 /// format brings forty others with it.

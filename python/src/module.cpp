@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   python::bind_laws(module);
   python::bind_problem(module);
   python::bind_solution(module);
+  python::bind_recorder(module);
   python::bind_solver(module);
   python::bind_gradient(module);
   python::bind_certificate(module);

@@ -61,14 +61,15 @@ void solve_unlocked(double deadline, nb::handle progress, const SharedStep& step
 /// problem is large: to make one takes longer than a small solve. The answer has the same bits. The
 /// solver is taken away while it works, as a handler of Ctrl-C may solve in the middle of it.
 void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
-                   const SolveLimits& limits, SolvedStep& step) {
+                   const SolveLimits& limits, SolvedStep& step,
+                   SharedRecorder* recorder = nullptr) {
   constexpr Index small_problem = 1000;  // rows and velocities: some hundred kilobytes
   thread_local std::unique_ptr<StepSolver> kept;
   std::unique_ptr<StepSolver> solver = std::move(kept);
   const ContactProblem<double>& problem = step.data->problem();
   const ProblemData& data = *step.data;
   if (!solver || !(solver->settings() == settings)) solver = std::make_unique<StepSolver>(settings);
-  solver->solve(data, start, limits, step);
+  solver->solve(data, start, limits, step, recorder);
   if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
     kept = std::move(solver);
   }
@@ -76,21 +77,24 @@ void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
 
 SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb::handle tolerance,
                  nb::handle guess, nb::handle deadline, nb::handle iteration_limit,
-                 nb::handle progress) {
+                 nb::handle progress, nb::handle recorder) {
   // Held while code of Python may run that changes the problem: it then changes a copy.
   const std::shared_ptr<const ProblemData> data = problem.data;
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   const SolveGuess start = read_guess(guess, *data);
+  const std::shared_ptr<SharedRecorder> kept = read_recorder(recorder);
   SharedStep step = make_step(data, settings);
-  solve_unlocked(settings.deadline, progress, step,
-                 [&](const SolveLimits& limits) { solve_by_kept(settings, start, limits, *step); });
+  solve_unlocked(settings.deadline, progress, step, [&](const SolveLimits& limits) {
+    solve_by_kept(settings, start, limits, *step, kept.get());
+  });
   return step;
 }
 
 /// carom.Solver: a solver that keeps its memory and the last answer.
 class PySolver {
  public:
-  explicit PySolver(const SolveSettings& settings) : solver_(settings) {}
+  PySolver(const SolveSettings& settings, std::shared_ptr<SharedRecorder> recorder)
+      : solver_(settings), recorder_(std::move(recorder)) {}
 
   [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
   SharedStep solve(const PyProblem& problem, nb::handle guess) {
@@ -105,7 +109,7 @@ class PySolver {
       const std::lock_guard<std::mutex> alone(lock_);
       const Busy busy(busy_);
       if (!given) continue_from_last(*step, start);
-      solver_.solve(*data, start, limits, *step);
+      solver_.solve(*data, start, limits, *step, recorder_.get());
       velocity_ = step->velocity;
       impulse_ = step->impulse;
     });
@@ -139,6 +143,7 @@ class PySolver {
   std::mutex lock_;
   Owner busy_ = std::thread::id();
   StepSolver solver_;
+  std::shared_ptr<SharedRecorder> recorder_;  ///< or null
   VectorX<double> velocity_, impulse_;
 };
 
@@ -163,7 +168,8 @@ constexpr const char* solve_doc =
     "threads of Python run meanwhile. Ctrl-C ends the solve; the KeyboardInterrupt has the best\n"
     "Solution so far as its attribute `partial`. progress: whether long solves say so on a "
     "terminal\n"
-    "or in a notebook; or a function, called with None now and then and with 1.0 in the end.";
+    "or in a notebook; or a function, called with None now and then and with 1.0 in the end.\n"
+    "recorder: a Recorder that keeps the step; None for none.";
 
 }  // namespace
 
@@ -216,13 +222,14 @@ void bind_solver(nb::module_& module) {
              nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
              nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
              nb::arg("iteration_limit") = nb::none(), nb::arg("progress").none() = true,
+             nb::arg("recorder") = nb::none(),
              nb::sig("def solve(problem: ContactProblem, law: str = 'coulomb', "
                      "rigid: bool = False, tolerance: float = 1e-08, "
                      "guess: numpy.typing.ArrayLike | Solution | None = None, "
                      "deadline: float | None = None, "
                      "iteration_limit: int | None = None, "
-                     "progress: bool | collections.abc.Callable[[float | None], object] = True) "
-                     "-> Solution"),
+                     "progress: bool | collections.abc.Callable[[float | None], object] = True, "
+                     "recorder: Recorder | None = None) -> Solution"),
              solve_doc);
   nb::class_<PySolver>(
       module, "Solver",
@@ -232,15 +239,17 @@ void bind_solver(nb::module_& module) {
       .def(
           "__init__",
           [](PySolver* self, nb::handle law, nb::handle rigid, nb::handle tolerance,
-             nb::handle deadline, nb::handle iteration_limit) {
-            new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit));
+             nb::handle deadline, nb::handle iteration_limit, nb::handle recorder) {
+            new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit),
+                                read_recorder(recorder));
           },
           nb::arg("law").none() = "coulomb", nb::arg("rigid").none() = false,
           nb::arg("tolerance").none() = 1e-8, nb::arg("deadline") = nb::none(),
-          nb::arg("iteration_limit") = nb::none(),
+          nb::arg("iteration_limit") = nb::none(), nb::arg("recorder") = nb::none(),
           nb::sig("def __init__(self, law: str = 'coulomb', rigid: bool = False, "
                   "tolerance: float = 1e-08, deadline: float | None = None, "
-                  "iteration_limit: int | None = None) -> None"))
+                  "iteration_limit: int | None = None, "
+                  "recorder: Recorder | None = None) -> None"))
       .def("solve", &PySolver::solve, nb::arg("problem"), nb::arg("guess") = nb::none(),
            nb::sig("def solve(self, problem: ContactProblem, "
                    "guess: numpy.typing.ArrayLike | Solution | None = None) -> Solution"),

@@ -5,8 +5,10 @@
 #include <mutex>
 #include <optional>
 
+#include "cli/chained_solver.hpp"
 #include "linearized_step.hpp"
 #include "problem_data.hpp"
+#include "shared_recorder.hpp"
 
 namespace carom::python {
 
@@ -21,11 +23,8 @@ struct SolveSettings {
   bool operator==(const SolveSettings&) const = default;
 };
 
-/// Where a solve begins; neither: at the free velocity.
-struct SolveGuess {
-  VectorX<double> velocity;  ///< n_v, or empty.
-  VectorX<double> impulse;   ///< impulse_count(), or empty; comes before the velocity.
-};
+/// Where a solve begins.
+using SolveGuess = cli::ChainedSolver::Guess;
 
 /// The answer to a step.
 struct StepAnswer {
@@ -54,27 +53,22 @@ struct SolvedStep : StepAnswer {
   mutable std::unique_ptr<LinearizedStep> linearized_;
 };
 
-/// Solves steps as `carom solve` does, by SapSolver and refine_impulses() where every contact is
-/// compliant and the law convex, by ContactSolver else, and keeps the memory of both.
+/// Solves steps under settings by cli::ChainedSolver, records them if there is a recorder, and
+/// keeps the memory.
 class StepSolver {
  public:
-  explicit StepSolver(const SolveSettings& settings) : settings_(settings) {}
+  explicit StepSolver(const SolveSettings& settings)
+      : settings_(settings),
+        solver_({settings.law, settings.tolerance, settings.iteration_limit}) {}
   [[nodiscard]] const SolveSettings& settings() const noexcept { return settings_; }
 
   /// Solves a step; all of its answer is written but the seconds.
   void solve(const ProblemData& data, const SolveGuess& guess, const SolveLimits& limits,
-             StepAnswer& step);
+             StepAnswer& step, SharedRecorder* recorder = nullptr);
 
  private:
-  void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
-                       StepAnswer& step);
-  ContactSolver<double>& general_solver();
-  void solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
-                        StepAnswer& step);
-
   SolveSettings settings_;
-  SolveLimits limits_;
-  std::optional<ContactSolver<double>> compliant_, general_;
+  cli::ChainedSolver solver_;
   std::optional<ProblemData> rigid_;  ///< The last problem, its contacts taken as rigid.
 };
 

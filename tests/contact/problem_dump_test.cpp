@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/problem_dump.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/joint_constraints.hpp"
@@ -16,6 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/problem_bits.hpp"
 
 #include "io/text_problem.hpp"
 
@@ -30,38 +29,7 @@ using carom::VectorX;
 using carom::WeightedBlock;
 using carom::files::parse_text_problem;
 using carom::files::TextProblem;
-
-/// Every number of a problem, in an order of this test's own, as its bits.
-template <typename Scalar>
-std::vector<std::uint64_t> bits_of(const ContactProblem<Scalar>& problem) {
-  std::vector<std::uint64_t> bits;
-  const auto add = [&](double number) { bits.push_back(std::bit_cast<std::uint64_t>(number)); };
-  const auto add_all = [&](const auto& matrix) {
-    add(double(matrix.size()));
-    for (Index c = 0; c < matrix.cols(); ++c) {
-      for (Index r = 0; r < matrix.rows(); ++r) add(double(matrix(r, c)));
-    }
-  };
-  add(double(problem.time_step()));
-  add_all(problem.free_velocity());
-  for (Index b = 0; b < problem.body_count(); ++b) add_all(problem.momentum_matrix(b));
-  for (Index i = 0; i < problem.block_count(); ++i) {
-    const WeightedBlock<Scalar> law = problem.law(i);
-    add(double(law.set.shape));
-    add(law.set.rows);
-    add(double(law.rigid));
-    for (const auto* rows : {&law.set.lower, &law.set.upper, &law.set.shift, &law.regularization,
-                             &law.bias_velocity}) {
-      add_all(*rows);
-    }
-    add_all(law.set.friction);
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      add(double(problem.side_body(i, side)));
-      add_all(problem.jacobian(i, side));
-    }
-  }
-  return bits;
-}
+using carom::testing::bits_of;
 
 ContactProblem<double> draw(std::uint32_t seed, int constraint_count) {
   carom::testing::VectorSource<double> source(seed);

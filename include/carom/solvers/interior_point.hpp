@@ -122,6 +122,7 @@ class InteriorPointSolver {
   /// error, inside its cones. If this error is above 1e-3, impulses on bodies are scaled down until
   /// they add no energy, and sweeps of projected Gauss-Seidel come after it.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
 
   /// Allocates memory for the problem's size and pattern.
   void prepare(const ContactProblem<Scalar>& problem) {

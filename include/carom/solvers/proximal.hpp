@@ -71,6 +71,7 @@ class ProximalSolver {
   /// Sets the limits of all later solves; a default SolveLimits has no limit. At a deadline the
   /// answer is the one with the least natural map error.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
 
   /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {

@@ -58,6 +58,7 @@ class SapSolver {
   /// best iterate is that with the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those at the end of
   /// a stage.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
 
   /// Allocates memory for the problem's size, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem);

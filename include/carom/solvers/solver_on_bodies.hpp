@@ -37,6 +37,7 @@ class SolverOnBodies {
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   /// Sets the limits of all later solves; a default SolveLimits has no limit.
   void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 
   /// Allocates memory for the problem's size and pattern, so that solve() does not.
   void prepare(const ContactProblem<Scalar>& problem) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "carom/core/expects.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Closes a file.
+struct FileCloser {
+  void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+};
+
+/// A file of bounded size that keeps the records written last. If the next one has no room at the
+/// end, writing continues behind the header, over the oldest records.
+///
+/// Each record is passed to the operating system in one call, so that a crash of the program loses
+/// nothing that was written before.
+class RingFile {
+ public:
+  RingFile() noexcept = default;
+  /// Creates the file. An existing one is replaced.
+  /// @param capacity  largest size of the file [bytes].
+  RingFile(const std::string& path, const unsigned char* header, std::size_t header_size,
+           std::size_t capacity)
+      : file_(std::fopen(path.c_str(), "wb")), first_(header_size), capacity_(capacity) {
+    if (!file_) return;
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+    if (!append(header, header_size)) file_.reset();
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
+  /// The largest record that has room [bytes].
+  [[nodiscard]] std::size_t room() const noexcept { return capacity_ - first_; }
+  /// Writes a record after the last one, or over it.
+  /// @pre   is_open(), count ≤ room().
+  /// @return  whether all of it was written. If not, the next record takes its place.
+  /// @note  No allocation, no exception; one or two system calls.
+  bool write(const unsigned char* bytes, std::size_t count, bool over_last) noexcept {
+    std::size_t start = over_last ? last_ : next_;
+    if (start + count > capacity_) start = first_;
+    if (start != at_ && std::fseek(file_.get(), long(start), SEEK_SET) != 0) return false;
+    at_ = last_ = next_ = start;
+    return append(bytes, count);
+  }
+
+ private:
+  bool append(const unsigned char* bytes, std::size_t count) noexcept {
+    const std::size_t written = std::fwrite(bytes, 1, count, file_.get());
+    at_ += written;
+    if (written == count) {
+      next_ = at_;
+      return true;
+    }
+    std::clearerr(file_.get());
+    at_ = unknown;
+    return false;
+  }
+
+  static constexpr std::size_t unknown = std::size_t(-1);
+
+  std::unique_ptr<std::FILE, FileCloser> file_;
+  std::size_t first_ = 0, capacity_ = 0;
+  std::size_t at_ = 0;               ///< where the file stands
+  std::size_t last_ = 0, next_ = 0;  ///< where the last record begins, and the next one
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
