@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: any bytes as the file of `carom impact`, by every law and order.
+#include "cli/json_input.cpp"
 #include "cli/impact_command.cpp"
 #include "json_command.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: any bytes as the file of `carom viscoelastic`, by every method.
+#include "cli/json_input.cpp"
 #include "cli/viscoelastic_command.cpp"
 #include "json_command.hpp"
 
