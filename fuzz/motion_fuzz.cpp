@@ -121,7 +121,7 @@ void check_tree(Draws& draws) {
     if (k + 1 != many) continue;
     // One step of order two is off by a share of (h ω)².
     const double fast = h * v.norm();
-    const double scale = std::abs(energy) + start.momentum.norm() * v.norm() + 10 * tree.size();
+    const double scale = std::abs(energy) + start.momentum.norm() * v.norm() + 10 * double(tree.size());
     if (h <= 1e-3) {
       demand(std::abs(stepper.energy(state) - energy) <= 100 * (1e-8 + fast * fast) * scale,
              "the energy does not drift", stepper.energy(state), energy);

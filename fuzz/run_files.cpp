@@ -3,6 +3,7 @@
 // drawn by seed. For valgrind, and for many drawn inputs in an optimised build.
 //   carom_contact_fuzz FILE...
 //   carom_contact_fuzz --drawn FIRST COUNT LENGTH
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -27,17 +28,23 @@ int run_file(const std::filesystem::path& path) {
   return 1;
 }
 
+std::vector<std::uint8_t> drawn;  ///< the input that runs
+
+/// Keeps the input that breaks.
+void keep_input(int /*signal*/) {
+  if (std::FILE* const file = std::fopen("crash-drawn", "wb")) {
+    std::fwrite(drawn.data(), 1, drawn.size(), file);
+    std::fclose(file);
+  }
+}
+
 int run_drawn(unsigned long first, unsigned long count, unsigned long length) {
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t>& bytes = drawn;
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, keep_input);
   for (unsigned long seed = first; seed < first + count; ++seed) {
     std::mt19937_64 engine(seed);
     bytes.resize(1 + engine() % length);
     for (std::uint8_t& byte : bytes) byte = std::uint8_t(engine());
-    // What breaks an input ends the program; the last number written is its seed.
-    if (std::FILE* const note = std::fopen("drawn.txt", "w")) {
-      std::fprintf(note, "%lu\n", seed);
-      std::fclose(note);
-    }
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   }
   return int(count);

@@ -334,9 +334,27 @@ template <RealScalar Scalar>
       visit(block, moved, weights);
     });
   };
+  // Units of a part of a block: all rows of a cone along the surface and its normal share one, as do
+  // its moments; rows between bounds have their own.
+  const auto units_of = [&](const auto& block, const Numbers& weights) {
+    const auto law_of_block = problem.law(block.number());
+    const bool soft = softened || !law_of_block.rigid, cone = law_of_block.set.shape != ImpulseShape::intervals;
+    const int rows = block.rows();
+    Numbers units(rows);
+    for (int r = 0; r < rows; ++r) {
+      const int begin = !cone ? r : r < 3 ? 0 : 3, end = !cone ? r + 1 : r < 3 ? std::min(rows, 3) : rows;
+      Long sum = 0;
+      for (int k = begin; k < end; ++k) {
+        sum += weights(k) + (soft ? Long(block.regularization()(k)) : Long(0));
+      }
+      units(r) = std::sqrt(sum / (end - begin));
+    }
+    return units;
+  };
   for_each([&](const auto& block, const Numbers&, const Numbers& weights) {
+    const Numbers units = units_of(block, weights);
     for (int r = 0; r < block.rows(); ++r) {
-      scale += std::sqrt(weights(r)) * std::abs(Long(impulse(block.first_row() + r)));
+      scale += units(r) * std::abs(Long(impulse(block.first_row() + r)));
     }
   });
   IndependentError error;
@@ -345,40 +363,29 @@ template <RealScalar Scalar>
     const int rows = block.rows();
     const bool soft = softened || !problem.law(block.number()).rigid;
     const auto set = problem.law(block.number()).set;
-    Numbers gamma(rows), unit(rows);
+    const Numbers units = units_of(block, weights);
+    Numbers gamma(rows);
     for (int r = 0; r < rows; ++r) gamma(r) = impulse(block.first_row() + r);
     for (int s = 0; s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
       lacks.segment(start, size) -= block.columns(s).template cast<Long>() * gamma;
     }
-    // Units of a part: all rows of a cone along the surface and its normal share one, as do moments.
     Eigen::Matrix<Long, 6, 1> g = Eigen::Matrix<Long, 6, 1>::Zero(), u = g;
     ImpulseSet<Long> scaled;
     scaled.shape = set.shape;
     scaled.rows = set.rows;
-    Long first = 0;
     for (int r = 0; r < rows; ++r) {
-      const bool cone = set.shape != ImpulseShape::intervals;
-      const int begin = !cone ? r : r < 3 ? 0 : 3, end = !cone ? r + 1 : r < 3 ? std::min(rows, 3) : rows;
-      Long sum = 0;
-      for (int k = begin; k < end; ++k) {
-        sum += weights(k) + (soft ? Long(block.regularization()(k)) : Long(0));
-      }
-      const Long weight = std::sqrt(sum / (end - begin));
-      unit(r) = weight;
-      if (r == 0) first = weight;
-      const Long softness = soft ? Long(block.regularization()(r)) : Long(0);
-      const Long slip = moved(r) - Long(block.bias_velocity()(r)) + softness * gamma(r);
-      if (!(weight > 0)) continue;
-      g(r) = gamma(r) * weight / scale;
-      u(r) = slip / weight / scale;
-      scaled.lower(r) = Long(set.lower(r)) * weight / scale;
-      scaled.upper(r) = Long(set.upper(r)) * weight / scale;
-      scaled.shift(r) = Long(set.shift(r)) * weight / scale;
+      const Long unit = units(r), softness = soft ? Long(block.regularization()(r)) : Long(0);
+      if (!(unit > 0)) continue;
+      g(r) = gamma(r) * unit / scale;
+      u(r) = (moved(r) - Long(block.bias_velocity()(r)) + softness * gamma(r)) / unit / scale;
+      scaled.lower(r) = Long(set.lower(r)) * unit / scale;
+      scaled.upper(r) = Long(set.upper(r)) * unit / scale;
+      scaled.shift(r) = Long(set.shift(r)) * unit / scale;
     }
     for (int k = 0; k < 3; ++k) scaled.friction(k) = Long(set.friction(k));
-    const bool turns = rows > 3 && set.shape != ImpulseShape::intervals && first > 0;
-    for (int k = 1; turns && k < 3; ++k) scaled.friction(k) *= unit(3) / first;
+    const bool turns = rows > 3 && set.shape != ImpulseShape::intervals && units(0) > 0;
+    for (int k = 1; turns && k < 3; ++k) scaled.friction(k) *= units(3) / units(0);
     if (law == FrictionLaw::convex && set.shape != ImpulseShape::intervals) {
       u(testing::shape_of(scaled).normal) -= testing::lift_of(scaled, u);
     }
