@@ -208,13 +208,7 @@ class TextProblemParser {
       law.regularization(row) = entry("R", row, NumberRange::positive);
       law.bias_velocity(row) = entry("bias", row);
     }
-    // A friction contact after other blocks is written as a constraint. Unlike other constraints it may
-    // have a row that nothing moves.
-    if (is_friction_contact(law)) {
-      add_block(problem, line, sides, 3, as_friction_contact(law));
-    } else {
-      add_block(problem, line, sides, law.set.rows, law);
-    }
+    add_block(problem, line, sides, law.set.rows, law);
   }
 
   ImpulseShape shape_of(std::string_view word) {
