@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: any bytes as the file of `carom project`.
+#include "cli/json_input.cpp"
 #include "cli/project_command.cpp"
 #include "json_command.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: any bytes as the file of `carom viscoelastic`, by every method.
+#include "cli/json_input.cpp"
 #include "cli/viscoelastic_command.cpp"
 #include "json_command.hpp"
 
@@ -9,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Data given = read_data(text);
     if (given.velocity_count() > 60 || given.contact_count() > 20) return;
     for (const char* method : {"coulomb", "convex", "radial", "stick"}) {
-      const StepAnswer result = answer(given, method);
+      const StepAnswer result = solve_step(given, method);
       static_cast<void>(format_json(given, result));
       static_cast<void>(format_readable(given, result));
     }

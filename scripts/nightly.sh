@@ -9,8 +9,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
+<<<<<<< HEAD
 rows=(sanitizers standards no_exceptions tidy headers consumers optimisation architectures release threads device budgets peers simulators
   valgrind fuzz coverage site)
+=======
+rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
+  valgrind fuzz differences coverage site)
+>>>>>>> fuzz
 describe() {
   case $1 in
     sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
@@ -27,8 +32,9 @@ describe() {
     budgets) echo "what carom costs a user's compiler, for reading: budgets hold for an idle machine" ;;
     peers) echo "the adapters of Pinocchio and of MuJoCo 4, which come as wheels" ;;
     simulators) echo "carom in Python beside the wheels of MuJoCo, Newton and Pinocchio" ;;
-    valgrind) echo "memcheck on each command of the program" ;;
+    valgrind) echo "memcheck on each command of the program, and on what the fuzz targets have kept" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
+    differences) echo "the program and the Python package on the same problems; equal bits" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
     site) echo "the documentation site: every link, and pages in a browser" ;;
     *) return 1 ;;
@@ -246,6 +252,32 @@ row_valgrind() {
     memcheck "${words[@]}" || faults=$((faults + 1))
   done
   remark="$count commands, $faults at fault"
+  row_valgrind_fuzz && [ "$faults" = 0 ]
+}
+
+# memcheck_of_target <program> <name>: the seeds of a fuzz target, and up to 200 inputs that a search
+# has kept, in a build without sanitizers. Uninitialised memory shows here, as it would under
+# MemorySanitizer, for which Debian has no C++ library.
+memcheck_of_target() {
+  local folder=$out/valgrind_fuzz/fuzz
+  local -a inputs=("$folder/corpus/$2"/*)
+  [ ! -d "$out/found/$2" ] || mapfile -t -O "${#inputs[@]}" inputs < <(find "$out/found/$2" -type f | sort | head -n 200)
+  [ -e "${inputs[0]}" ] || inputs=(/dev/null)
+  echo "$1 on ${#inputs[@]} inputs"
+  valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+    "$folder/$1" "${inputs[@]}" >/dev/null
+}
+
+row_valgrind_fuzz() {
+  local program name most faults=0 count=0
+  configure valgrind_fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None -DCAROM_BUILD_TESTS=OFF \
+    -DCAROM_FUZZ=ON -DCAROM_FUZZ_SANITIZERS= &&
+    cmake --build "$out/valgrind_fuzz" --parallel "$jobs" || return
+  while read -r program name most; do
+    count=$((count + 1))
+    memcheck_of_target "$program" "$name" || faults=$((faults + 1))
+  done <"$out/valgrind_fuzz/fuzz/targets.txt"
+  remark="$remark, $count fuzz targets, $faults at fault"
   [ "$faults" = 0 ]
 }
 
@@ -276,6 +308,16 @@ row_fuzz() {
   done <"$folder/fuzz/targets.txt"
   remark="$done targets for $fuzz_minutes min each, $faults found something"
   [ "$faults" = 0 ]
+}
+
+row_differences() {
+  local python=build/python-tests/bin/python log=$out/differences.txt
+  scripts/python.sh -k test_package || return
+  "$python" fuzz/python_difference.py build/python-tests/bin/carom --seeds 0 2000 --seconds $((120 * fuzz_minutes)) |
+    tee "$log"
+  local status=${PIPESTATUS[0]}
+  remark=$(tail -n 1 "$log")
+  return "$status"
 }
 
 row_coverage() {

@@ -10,6 +10,7 @@
 
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
 
 #include "support/catch.hpp"
@@ -123,6 +124,25 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
   CHECK(again.problem.block_count() == problem.block_count());
   CHECK(bits_of(again.problem) == bits_of(problem));
   CHECK(again.guess == problem.free_velocity());
+}
+
+TEST_CASE("problem_dump: a contact whose normal nothing moves reads back behind another block",
+          "[contact][regression]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d(Eigen::Matrix3d::Identity()), Eigen::Vector3d(1, 0, 0));
+  problem.add_constraint(0, Eigen::RowVector3d(0, 1, 0), carom::JointLimit<double>{.gap = 0.1});
+  Eigen::Matrix3d slides = Eigen::Matrix3d::Identity();
+  slides(2, 2) = 0;
+  problem.add_contact(0, slides, carom::RigidContact<double>{.friction = 0.5});
+  const std::string text = problem_text(problem);
+  const TextProblem read = parse_text_problem(text);
+  CHECK(bits_of(read.problem) == bits_of(problem));
+  CHECK(problem_text(read.problem) == text);
+  // No other constraint may have such a row.
+  const std::string planar =
+      "carom-problem 2\ntime_step 0.01\nbodies 1\nbody 1\n1\n0\n0\ncontacts 0\nconstraints 1\n"
+      "constraint planar 1 0 0.5 0 1e-3 0 0 1e-3 0\n1\n0\n";
+  CHECK_THROWS_AS(parse_text_problem(planar), carom::files::BadInput);
 }
 
 TEST_CASE("problem_dump: the bundled problem with constraints is written back, byte for byte",

@@ -258,6 +258,14 @@ void read_pressing(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides, L
   }
 }
 
+/// Whether a law consists of the numbers of a friction contact, which may have a row that nothing
+/// moves, through any function that adds it.
+template <RealScalar Scalar, typename Law>
+[[nodiscard]] bool is_contact_of_numbers([[maybe_unused]] const Law& law) noexcept {
+  if constexpr (std::is_same_v<Law, WeightedBlock<Scalar>>) return is_friction_contact(law);
+  return false;
+}
+
 /// Computes the numbers of a law from the sides of its block. A friction contact uses
 /// w = ‖W_ii‖_F/3, any other block the diagonal of W_ii.
 /// @return  the fault of the law, of J or of the computed numbers; empty if there is none.
@@ -286,8 +294,10 @@ template <RealScalar Scalar, typename Law>
     numbers = make_weighted(found, time_step, contact_inverse_mass(sides));
   } else {
     const RowNumbers<Scalar> diagonal = own_inverse_masses(sides);
-    for (Index i = 0; i < sides.rows; ++i) {
-      if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item.text(), i);
+    if (!is_contact_of_numbers<Scalar>(law)) {
+      for (Index i = 0; i < sides.rows; ++i) {
+        if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item.text(), i);
+      }
     }
     if (Fault given = law_fault(item.text(), law); !given.empty()) return given;
     Law found = law;
