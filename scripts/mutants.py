@@ -404,8 +404,8 @@ def place(data, mutant):
 class Work:
     """The folder with the changed headers, the programs and the results."""
 
-    def __init__(self, folder, root=ROOT):
-        self.folder, self.root = folder, root
+    def __init__(self, folder, rooms=ROOMS, root=ROOT):
+        self.folder, self.rooms, self.root = folder, rooms, root
         self.tree, self.build_folder = folder / "tree", folder / "build"
         self.list_file, self.results_file = folder / "mutants.json", folder / "results.jsonl"
 
@@ -455,9 +455,6 @@ class Work:
         if not path.exists() or path.read_bytes() != data:
             path.write_bytes(data)
 
-    def programs(self):
-        return [f"carom_{room}_tests" for room in [*ROOMS, "scenes"]]
-
     def build(self, jobs):
         if not (self.build_folder / "build.ninja").exists():
             subprocess.run(
@@ -466,23 +463,30 @@ class Work:
                  "-DCMAKE_CXX_FLAGS=-w -Wno-c++11-narrowing -ferror-limit=0 -fno-caret-diagnostics -ftemplate-backtrace-limit=0",
                  "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCAROM_BUILD_EXAMPLES=OFF", "-DCAROM_INSTALL=OFF",
                  "-DCAROM_TEST_TREE=OFF", f"-DCAROM_TEST_ROOMS={';'.join([*ROOMS, 'scenes'])}"], check=True)
-        while True:
-            log = self.folder / "build.log"
-            with log.open("w", encoding="utf-8") as out:
-                done = subprocess.run(["ninja", "-C", self.build_folder, "-j", str(jobs), "-k", "3", *self.programs()],
-                                      stdout=out, stderr=subprocess.STDOUT, check=False)
-            if done.returncode == 0:
-                return
-            state = self.load()
-            struck = self.blamed(log.read_text(encoding="utf-8", errors="replace"), state["mutants"])
-            if not struck:
-                sys.exit(f"mutants.py: the build fails for another reason, see {log}")
-            for row in struck:
-                row["struck"] = True
-                print("does not compile:", place((self.root / "include" / row["path"]).read_bytes(), row), row["kind"],
-                      row["before"][:60], "->", row["after"][:60], flush=True)
-            self.save(state)
-            self.write_tree(state["mutants"], only={row["path"] for row in struck})
+        for room in [*self.rooms, "scenes"]:
+            while not self.build_program(f"carom_{room}_tests", jobs):
+                pass
+
+    def build_program(self, program, jobs):
+        """Builds one test program; if mutants do not compile, strikes them and returns false."""
+        log = self.folder / "build.log"
+        with log.open("w", encoding="utf-8") as out:
+            done = subprocess.run(["ninja", "-C", self.build_folder, "-j", str(jobs), "-k", "3", program],
+                                  stdout=out, stderr=subprocess.STDOUT, check=False)
+        if done.returncode == 0:
+            print("built:", program, flush=True)
+            return True
+        state = self.load()
+        struck = self.blamed(log.read_text(encoding="utf-8", errors="replace"), state["mutants"])
+        if not struck:
+            sys.exit(f"mutants.py: the build fails for another reason, see {log}")
+        for row in struck:
+            row["struck"] = True
+            print("does not compile:", place((self.root / "include" / row["path"]).read_bytes(), row), row["kind"],
+                  row["before"][:60], "->", row["after"][:60], flush=True)
+        self.save(state)
+        self.write_tree(state["mutants"], only={row["path"] for row in struck})
+        return False
 
     def blamed(self, log, rows):
         """The mutants that a message of the compiler points at: by number, else by line and column."""
@@ -571,6 +575,8 @@ class Work:
             yield "room", f"carom_{room}_tests", ["-a"]
         if depth == "above":
             for above in ABOVE[room]:
+                if not (self.build_folder / "bin" / f"carom_{above}_tests").exists():
+                    continue
                 yield above, f"carom_{above}_tests", ["-a"]
 
     def judge(self, row, cache, depth):
@@ -601,7 +607,7 @@ class Work:
         alive = ("survived", "not reached")
         done = 0
         for row in state["mutants"]:
-            if row["struck"]:
+            if row["struck"] or row["path"].split("/")[1] not in self.rooms:
                 continue
             old = results.get(row["number"])
             again = survivors and old and old["outcome"] in alive
@@ -660,11 +666,12 @@ class Work:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="*", help="draw, build, run, report")
+    parser.add_argument("steps", nargs="*", help="draw, build, run, report", metavar="STEP")
     parser.add_argument("--count", type=int, default=500, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build")
+    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS, help="whose tests are built and run")
     parser.add_argument("--depth", choices=["header", "room", "above"], default="above", help="which tests a survivor must pass")
     parser.add_argument("--survivors", action="store_true", help="also run again those that survived")
     options = parser.parse_args()
@@ -672,7 +679,7 @@ def main():
     unknown = set(steps) - {"draw", "build", "run", "report"}
     if unknown:
         parser.error(f"unknown step '{unknown.pop()}'")
-    work = Work(options.folder.resolve())
+    work = Work(options.folder.resolve(), options.rooms)
     for step in steps:
         if step == "draw":
             work.draw(options.count, options.seed)
