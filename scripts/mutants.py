@@ -28,6 +28,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -344,7 +345,8 @@ def all_mutants(root):
     except ImportError:
         sys.exit("mutants.py: needs libclang for Python: pip install libclang==14.0.6")
     headers = {os.path.realpath(root / "include" / name): Header(root / "include" / name, name) for name in headers_of(root)}
-    resource_folder = subprocess.run(["clang++", "-print-resource-dir"], capture_output=True, text=True, check=True)
+    compiler = shutil.which("clang++-14") or "clang++"  # whose own headers libclang reads
+    resource_folder = subprocess.run([compiler, "-print-resource-dir"], capture_output=True, text=True, check=True)
     unit = "\n".join(f'#include "{header.name}"' for header in headers.values())
     tree = cindex.Index.create().parse(
         "all.cpp", unsaved_files=[("all.cpp", unit)],
@@ -415,10 +417,18 @@ class Work:
         self.folder.mkdir(parents=True, exist_ok=True)
         rows = [{**vars(mutant), "number": number, "struck": False} for number, mutant in enumerate(drawn)]
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True)
+        if self.results_file.exists() and not self.is_drawn(rows):
+            self.results_file.unlink()  # numbers of another draw
         self.save({"seed": seed, "places": len(found), "commit": commit.stdout.strip(), "mutants": rows})
         kinds = collections.Counter(mutant.kind for mutant in found)
         print(f"{len(found)} changes are possible: " + ", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)))
         self.write_tree(rows)
+
+    def is_drawn(self, rows):
+        """Whether the list in the folder has these mutants."""
+        def what(listed):
+            return [(row["path"], row["start"], row["end"], row["kind"], row["after"]) for row in listed]
+        return self.list_file.exists() and what(self.load()["mutants"]) == what(rows)
 
     def save(self, state):
         self.list_file.write_text(json.dumps(state, indent=1), encoding="utf-8")
