@@ -53,6 +53,8 @@ SPARE = 1.3
 MEMORY = 6 << 30  # bytes of one test program, which a mutant may ask for without end
 LINKED = ["CMakeLists.txt", "CMakePresets.json", "apps", "benchmarks", "cmake", "examples", "src", "tests", "scripts"]
 
+ALIVE = ("survived", "not reached")  # outcomes of those that no test noticed
+
 RELATIONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal", "!=": "unequal"}
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "/", "/": "*",
          "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*="}
@@ -403,6 +405,12 @@ def place(data, mutant):
     return f"{mutant['path']}:{line}"
 
 
+def confine():
+    """Of a test program, before it starts: a process group that can be ended as a whole, and a limit of memory."""
+    os.setpgid(0, 0)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 class Work:
     """The folder with the changed headers, the programs and the results."""
 
@@ -548,8 +556,7 @@ class Work:
         begin = time.monotonic()
         process = subprocess.Popen(
             [self.build_folder / "bin" / program, *arguments], cwd=scratch, env=environment, stdout=out,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=confine)
         try:
             process.wait(limit)
             outcome = "passed" if process.returncode == 0 else "crash" if process.returncode < 0 else "failure"
@@ -614,13 +621,12 @@ class Work:
         cache_file = self.folder / "seconds.json"
         cache = json.loads(cache_file.read_text()) if cache_file.exists() else {}
         results = self.results()
-        alive = ("survived", "not reached")
         done = 0
         for row in state["mutants"]:
             if row["struck"] or row["path"].split("/")[1] not in self.rooms:
                 continue
             old = results.get(row["number"])
-            again = survivors and old and old["outcome"] in alive
+            again = survivors and old and old["outcome"] in ALIVE
             if old is None or again:
                 entry = {"number": row["number"], **self.judge(row, cache, depth)}
                 results[row["number"]] = entry
@@ -640,7 +646,7 @@ class Work:
             outcome = results.get(row["number"], {}).get("outcome")
             if outcome in (None, "impossible"):
                 continue
-            killed = outcome not in ("survived", "not reached")
+            killed = outcome not in ALIVE
             for table, key in ((by_room, row["path"].split("/")[1]), (by_kind, row["kind"])):
                 table[key]["killed" if killed else outcome] += 1
                 table[key]["all"] += 1
