@@ -143,6 +143,10 @@ TEST_CASE("minimum_norm_newton: why it ended short of a root is reported", "[lin
                                               {.iteration_limit = 0});
   CHECK(none.status == SolveStatus::iteration_limit);
   CHECK(x(0) == 5);
+  const auto no_equations = find_nearest_root<double>(
+      [](const VectorX<double>&) { return VectorX<double>(VectorX<double>::Zero(0)); }, x);
+  CHECK(no_equations.converged());
+  CHECK((no_equations.residual == 0 && x(0) == 5));
   x << 0, 0;
   CHECK(find_nearest_root<double>([](const VectorX<double>& at) { return at; }, x).iterations == 0);
 }
