@@ -5,10 +5,12 @@
 # table at the end and the exit status say which passed.
 #   scripts/nightly.sh [--list] [ROW...]      all rows, or those named
 #   FUZZ_MINUTES=60 scripts/nightly.sh fuzz   how long each fuzz target runs; the default is 3
+#   MUTANTS=500 scripts/nightly.sh mutation   how many changes are tried; the default is 25
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
+<<<<<<< HEAD
 <<<<<<< HEAD
 rows=(sanitizers standards no_exceptions tidy headers consumers optimisation architectures release threads device budgets peers simulators
   valgrind fuzz coverage site)
@@ -16,6 +18,10 @@ rows=(sanitizers standards no_exceptions tidy headers consumers optimisation arc
 rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
   valgrind fuzz differences coverage site)
 >>>>>>> fuzz
+=======
+rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
+  valgrind fuzz coverage mutation site)
+>>>>>>> mutants
 describe() {
   case $1 in
     sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
@@ -34,8 +40,13 @@ describe() {
     simulators) echo "carom in Python beside the wheels of MuJoCo, Newton and Pinocchio" ;;
     valgrind) echo "memcheck on each command of the program, and on what the fuzz targets have kept" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
+<<<<<<< HEAD
     differences) echo "the program and the Python package on the same problems; equal bits" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
+=======
+    coverage) echo "lines and branches of include/carom that the tests take; docs/coverage.md lists the others" ;;
+    mutation) echo "changes of the headers drawn at random: how many of MUTANTS the tests notice" ;;
+>>>>>>> mutants
     site) echo "the documentation site: every link, and pages in a browser" ;;
     *) return 1 ;;
   esac
@@ -310,6 +321,7 @@ row_fuzz() {
   [ "$faults" = 0 ]
 }
 
+<<<<<<< HEAD
 row_differences() {
   local python=build/python-tests/bin/python log=$out/differences.txt
   scripts/python.sh -k test_package || return
@@ -320,16 +332,46 @@ row_differences() {
   return "$status"
 }
 
+=======
+# Only the figures count here; other rows judge the tests. Rooms share one profile for lines and
+# functions, and have one each for branches, which scripts/branches.py puts together.
+>>>>>>> mutants
 row_coverage() {
-  configure coverage -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=None \
-    "-DCMAKE_CXX_FLAGS=-O0 -g0 --coverage -fprofile-abs-path" &&
-    cmake --build "$out/coverage" --parallel "$jobs" || return
-  # Only the figures count here; other rows judge the tests.
-  tests_of coverage -R '^(core|linalg|cones|contact|solvers|impact|viscoelastic|variational|scenes)$' || true
-  gcovr --root . --object-directory "$out/coverage" --filter include/carom/ \
-    --exclude-throw-branches --exclude-unreachable-branches \
-    --txt "$out/coverage.txt" --html-details "$out/coverage.html" --print-summary || return
-  remark=$(sed -n 's/^TOTAL *//p' "$out/coverage.txt")
+  local tools room programs=() binaries=() rooms=(core linalg cones contact solvers impact viscoelastic variational batch scenes)
+  local folder=$out/coverage
+  tools=$(dirname "$(readlink -f "$(command -v clang++)")")
+  configure coverage -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+    "-DCMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" -DCAROM_TEST_TREE=OFF \
+    "-DCAROM_TEST_ROOMS=$(IFS=\;; echo "${rooms[*]}")" || return
+  for room in "${rooms[@]}"; do programs+=("carom_${room}_tests"); done
+  cmake --build "$folder" --parallel "$jobs" --target "${programs[@]}" || return
+  mkdir -p "$folder/profiles"
+  for room in "${rooms[@]}"; do
+    LLVM_PROFILE_FILE="$folder/profiles/$room.raw" "$folder/bin/carom_${room}_tests" || true
+    "$tools/llvm-profdata" merge -sparse "$folder/profiles/$room.raw" -o "$folder/profiles/$room.data" || return
+    "$tools/llvm-cov" export "-instr-profile=$folder/profiles/$room.data" "$folder/bin/carom_${room}_tests" \
+      >"$folder/profiles/$room.json" || return
+    binaries+=(-object "$folder/bin/carom_${room}_tests")
+  done
+  "$tools/llvm-profdata" merge -sparse "$folder"/profiles/*.data -o "$folder/all.data" || return
+  local shown=("-instr-profile=$folder/all.data" "${binaries[@]}" include/carom)
+  "$tools/llvm-cov" report "${shown[@]}" >"$out/coverage.txt" || return
+  "$tools/llvm-cov" show -format=html "-output-dir=$out/coverage.html" -show-branches=count "${shown[@]}" || return
+  local outcome=0
+  scripts/branches.py "$folder"/profiles/*.json --output "$out/branches.txt" --listed docs/coverage.md || outcome=$?
+  remark="lines $(awk '$1 == "TOTAL" { print $10 }' "$out/coverage.txt"), branches $(awk '$1 == "all" { print $4 }' "$out/branches.txt") %"
+  return "$outcome"
+}
+
+# A survivor is no fault of the row: it is looked at, and often means the same program.
+row_mutation() {
+  local folder=$out/mutants python=$out/mutants/python/bin/python
+  python3 -m venv "$out/mutants/python" &&
+    "$python" -m pip install --quiet --disable-pip-version-check libclang==14.0.6 ||
+    { remark="libclang does not install"; return 0; }
+  "$python" tests/nightly/mutants_test.py &&
+    "$python" scripts/mutants.py --count "${MUTANTS:-25}" --seed "${MUTANT_SEED:-1}" --folder "$folder" || return
+  remark=$(sed -n 's/^all  */mutants, killed, share, not reached: /p' "$folder/report.txt" | head -1)
 }
 
 row_site() {

@@ -48,4 +48,13 @@ TEST_CASE("growing: copies have memory of their own, moves take it along", "[lin
   CHECK((assigned.size() == 2 && assigned(1) == 14));
 }
 
+TEST_CASE("growing: an assignment to itself changes nothing", "[linalg][example]") {
+  Growing<VectorX<double>> x;
+  x.grow(3);
+  x.setConstant(4);
+  const Growing<VectorX<double>>& same = x;
+  x = same;
+  CHECK((x.size() == 3 && x(0) == 4 && x(2) == 4));
+}
+
 }  // namespace growing_test

@@ -98,6 +98,18 @@ TEST_CASE("minimum_norm_newton: steps too long are halved", "[linalg][example]")
   CHECK(x(0) == Approx(1));
 }
 
+TEST_CASE("minimum_norm_newton: a large unknown is differenced by a step of its own size",
+          "[linalg][example]") {
+  // The spacing of numbers at 3e9 is 5e-7, so that a step of a millionth of a millionth is no step.
+  VectorX<double> x(1);
+  x << 3e9;
+  const auto report = find_nearest_root<double>(
+      [](const VectorX<double>& at) { return VectorX<double>(at.array() / 1e9 - 1); }, x);
+  CHECK(report.converged());
+  CHECK(report.iterations <= 2);
+  CHECK(std::abs(x(0) - 1e9) <= rounding(16, 1e9));
+}
+
 TEST_CASE("minimum_norm_newton: why it ended short of a root is reported", "[linalg][example]") {
   VectorX<double> x(2);
   x << 1, 1;
@@ -131,6 +143,10 @@ TEST_CASE("minimum_norm_newton: why it ended short of a root is reported", "[lin
                                               {.iteration_limit = 0});
   CHECK(none.status == SolveStatus::iteration_limit);
   CHECK(x(0) == 5);
+  const auto no_equations = find_nearest_root<double>(
+      [](const VectorX<double>&) { return VectorX<double>(VectorX<double>::Zero(0)); }, x);
+  CHECK(no_equations.converged());
+  CHECK((no_equations.residual == 0 && x(0) == 5));
   x << 0, 0;
   CHECK(find_nearest_root<double>([](const VectorX<double>& at) { return at; }, x).iterations == 0);
 }

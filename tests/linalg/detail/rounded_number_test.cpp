@@ -146,4 +146,18 @@ TEST_CASE("rounded_number: a norm of bounds is no less than the norm, at any siz
   CHECK(carom::detail::norm_of_bounds(bad) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("rounded_number: a sum that cancels is exact only if both terms are", "[linalg][law]") {
+  const RoundedNumber<double> one{1, 0}, minus_one{-1, 0}, about_one{1, 0.25}, about_zero{0, 0.5};
+  CHECK((one + minus_one).zero());
+  CHECK((about_one + minus_one).value == 0);
+  CHECK((about_one + minus_one).error >= 0.25);
+  CHECK((minus_one + about_one).error >= 0.25);
+  CHECK(!about_zero.zero());
+  CHECK((about_zero + one).error >= 0.5);
+  CHECK((one + about_zero).error >= 0.5);
+  CHECK((about_zero * one).error >= 0.5);
+  const double nothing[3] = {0, 0, 0};
+  CHECK(carom::detail::norm_of_bounds(nothing, 3) == 0);
+}
+
 }  // namespace rounded_number_test

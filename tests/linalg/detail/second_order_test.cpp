@@ -121,4 +121,10 @@ TEST_CASE("second_order: without outer directions it is plain forward mode", "[l
   CHECK(f.mixed.size() == 0);
 }
 
+TEST_CASE("second_order: the magnitude has the slope of its side", "[linalg][example]") {
+  check(abs(variable(0.5)), 0.5, 1.0, 0.0);
+  check(abs(variable(-0.5)), 0.5, -1.0, 0.0);
+  check(abs(variable(0.0)), 0.0, 1.0, 0.0);
+}
+
 }  // namespace second_order_test

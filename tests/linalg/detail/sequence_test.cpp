@@ -123,4 +123,14 @@ TEST_CASE("sequence: it keeps its items where memory runs out", "[linalg][law]")
   CHECK((numbers.size() == 2 && numbers[1] == 0.5));
 }
 
+TEST_CASE("sequence: an assignment to itself changes nothing", "[linalg][example]") {
+  Sequence<int> numbers;
+  numbers.assign(4, 6);
+  Sequence<int>& same = numbers;
+  numbers = same;
+  CHECK((numbers.size() == 4 && numbers[3] == 6));
+  numbers = std::move(same);
+  CHECK((numbers.size() == 4 && numbers[3] == 6));
+}
+
 }  // namespace sequence_test

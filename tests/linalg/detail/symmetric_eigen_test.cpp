@@ -139,4 +139,11 @@ TEST_CASE("symmetric_eigen: what is not finite is refused", "[linalg][example]")
   }
 }
 
+TEST_CASE("symmetric_eigen: an empty matrix has no values", "[linalg][example]") {
+  SymmetricEigen<double> eigen;
+  eigen.prepare(0);
+  CHECK(eigen.solve());
+  CHECK(eigen.values().size() == 0);
+}
+
 }  // namespace symmetric_eigen_test
