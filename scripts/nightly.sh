@@ -10,18 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-<<<<<<< HEAD
-<<<<<<< HEAD
 rows=(sanitizers standards no_exceptions tidy headers consumers optimisation architectures release threads device budgets peers simulators
-  valgrind fuzz coverage site)
-=======
-rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
-  valgrind fuzz differences coverage site)
->>>>>>> fuzz
-=======
-rows=(sanitizers standards no_exceptions tidy headers consumers optimisation release threads device budgets peers simulators
-  valgrind fuzz coverage mutation site)
->>>>>>> mutants
+  valgrind fuzz differences coverage mutation site)
 describe() {
   case $1 in
     sanitizers) echo "all tests, examples and the program under the address and undefined-behaviour sanitizers" ;;
@@ -40,13 +30,9 @@ describe() {
     simulators) echo "carom in Python beside the wheels of MuJoCo, Newton and Pinocchio" ;;
     valgrind) echo "memcheck on each command of the program, and on what the fuzz targets have kept" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
-<<<<<<< HEAD
     differences) echo "the program and the Python package on the same problems; equal bits" ;;
-    coverage) echo "lines and branches of include/carom that the tests reach" ;;
-=======
     coverage) echo "lines and branches of include/carom that the tests take; docs/coverage.md lists the others" ;;
     mutation) echo "changes of the headers drawn at random: how many of MUTANTS the tests notice" ;;
->>>>>>> mutants
     site) echo "the documentation site: every link, and pages in a browser" ;;
     *) return 1 ;;
   esac
@@ -321,7 +307,6 @@ row_fuzz() {
   [ "$faults" = 0 ]
 }
 
-<<<<<<< HEAD
 row_differences() {
   local python=build/python-tests/bin/python log=$out/differences.txt
   scripts/python.sh -k test_package || return
@@ -332,10 +317,8 @@ row_differences() {
   return "$status"
 }
 
-=======
 # Only the figures count here; other rows judge the tests. Rooms share one profile for lines and
 # functions, and have one each for branches, which scripts/branches.py puts together.
->>>>>>> mutants
 row_coverage() {
   local tools room programs=() binaries=() rooms=(core linalg cones contact solvers impact viscoelastic variational batch scenes)
   local folder=$out/coverage
