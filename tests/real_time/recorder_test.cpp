@@ -24,8 +24,7 @@ TEST_CASE("real_time: a recorder allocates nothing for steps that are not larger
     carom::testing::VectorSource<double> source(3);
     const auto large =
         carom::testing::build(carom::testing::draw_constrained(source, {6, 6, 3, 2}, 9));
-    const auto lesser =
-        carom::testing::build(carom::testing::draw_constrained(source, {6, 2}, 2));
+    const auto lesser = carom::testing::build(carom::testing::draw_constrained(source, {6, 2}, 2));
     // The ring is so small that it is full after a few steps.
     carom::Recorder recorder(file.path(), {.capacity = 40000, .before_solve = before_solve});
     carom::ContactSolver<double> solver;
