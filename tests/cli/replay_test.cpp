@@ -62,7 +62,7 @@ void expect_equal_bits(Solver& solver, const std::vector<ContactProblem<Scalar>>
     VectorX<Scalar> velocity;
     for (std::size_t i = 0; i < run.size(); ++i) {
       if constexpr (requires { solver.solve_from(run[0], solver.impulse(), velocity); }) {
-        if (i % 3 == 1) {
+        if (solver.impulse().size() == run[i].impulse_count() && i % 4 != 0) {
           static_cast<void>(recorder.solve_from(solver, run[i], solver.impulse(), velocity));
           continue;
         }
