@@ -85,7 +85,18 @@ class Counts:
         lines[0] = lines[0][condition.column - 1:]
         text = " ".join(b" ".join(line.strip() for line in lines).decode("utf-8").split())
         if text == ":":  # of a loop over a range, whose head says more
-            return self.lines[condition.header][condition.line - 1].strip().removesuffix("{").strip()
+            return self.loop_head(condition)
+        return text
+
+    def loop_head(self, condition):
+        """`for (...)` of a loop over a range."""
+        lines = self.lines[condition.header][condition.line - 1:condition.line + 5]
+        text = " ".join(" ".join(line.strip() for line in lines).split())
+        depth = 0
+        for place, letter in enumerate(text):
+            depth += (letter == "(") - (letter == ")")
+            if letter == ")" and depth == 0:
+                return text[:place + 1]
         return text
 
     def before(self, condition):
@@ -100,10 +111,20 @@ class Counts:
         """Whether the compiler decides it."""
         return "if constexpr (" in self.before(condition) or self.text(condition) == "true"
 
+    def is_joint(self, condition):
+        """Whether it joins others by && or ||. Clang counts those, and the whole too where an operand needs a
+        temporary, as with numbers of automatic differentiation."""
+        depth, text = 0, self.text(condition)
+        for place, letter in enumerate(text):
+            depth += (letter in "([{") - (letter in ")]}")
+            if depth == 0 and text[place:place + 2] in ("&&", "||"):
+                return condition.inner == 0
+        return False
+
     def outcomes(self):
         """(condition, outcome, whether it was taken) of every branch that counts."""
         for condition in sorted(self.taken):
-            if self.is_decided(condition):
+            if self.is_decided(condition) or self.is_joint(condition):
                 continue
             for outcome, count in zip((True, False), self.taken[condition]):
                 yield condition, outcome, count > 0

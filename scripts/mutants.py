@@ -23,6 +23,7 @@ what the tests need. Adapters and code for graphics processors alone are left ou
 import argparse
 import collections
 import json
+import math
 import os
 import pathlib
 import random
@@ -32,7 +33,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["core", "linalg", "cones", "contact", "solvers", "impact", "viscoelastic", "variational", "batch"]
@@ -189,7 +189,7 @@ class Header:
     def literal(self, start, end):
         text = self.text[start:end]
         number = NUMBER.match(text)
-        if not number or self.is_template_argument(start, end):
+        if not number or self.is_template_argument(start, end) or self.is_array_size(start, end):
             return
         is_integer = number[1].isdigit()
         value = int(number[1]) if is_integer else float(number[1])
@@ -204,6 +204,12 @@ class Header:
         if self.blank[start - 1] == "<" and self.blank[start - 2] not in " <":
             return True
         return re.match(r"[\w\s:,+*]*(?<! )>(?!=)", self.blank[end:]) is not None
+
+    def is_array_size(self, start, end):
+        """Of a declaration like `double x[2] = ...`, which the compiler needs to know."""
+        begin = max(self.blank.rfind(";", 0, start), self.blank.rfind("{", 0, start), self.blank.rfind("}", 0, start)) + 1
+        declared = re.fullmatch(r"\s*(?:const\s+)?[\w:]+(?:<.*>)?(?:\s*\*)?\s+\w+(?:, \w+)*\[", self.blank[begin:start], re.S)
+        return declared is not None and self.blank[end] == "]"
 
     def choice(self, start, end):
         """(std::max)(...) and its like."""
@@ -405,10 +411,18 @@ def place(data, mutant):
     return f"{mutant['path']}:{line}"
 
 
-def confine():
-    """Of a test program, before it starts: a process group that can be ended as a whole, and a limit of memory."""
+def confine(seconds):
+    """Of a test program, before it starts: a process group that can be ended as a whole, and limits of memory and
+    of processor time, which does not depend on what else the machine does."""
     os.setpgid(0, 0)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+
+def processor_seconds():
+    """Of all programs that were run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Work:
@@ -543,7 +557,8 @@ class Work:
     # --- running -------------------------------------------------------------------------------------
 
     def call(self, program, arguments, number, limit):
-        """Runs tests; returns the outcome, the seconds, what the mutant noted and the end of the output."""
+        """Runs tests for `limit` seconds of the processor at most; returns the outcome, these seconds, what the
+        mutant noted and the end of the output."""
         note = self.folder / "note"
         note.write_text("")
         environment = {**os.environ, "CAROM_MUTANT_NOTE": str(note)}
@@ -553,13 +568,14 @@ class Work:
         scratch = self.folder / "scratch"
         scratch.mkdir(exist_ok=True)
         out = (self.folder / "output").open("w+b")
-        begin = time.monotonic()
+        begin = processor_seconds()
         process = subprocess.Popen(
             [self.build_folder / "bin" / program, *arguments], cwd=scratch, env=environment, stdout=out,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=confine)
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=lambda: confine(math.ceil(limit)))
+        ends = {0: "passed", -signal.SIGXCPU: "timeout"}
         try:
-            process.wait(limit)
-            outcome = "passed" if process.returncode == 0 else "crash" if process.returncode < 0 else "failure"
+            process.wait(60 + 30 * limit)  # longer than any load of the machine, for those that wait for ever
+            outcome = ends.get(process.returncode, "crash" if process.returncode < 0 else "failure")
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -568,7 +584,7 @@ class Work:
         out.seek(max(0, out.tell() - 4000))
         tail = out.read().decode("utf-8", "replace")
         out.close()
-        return outcome, time.monotonic() - begin, note.read_text(), tail
+        return outcome, processor_seconds() - begin, note.read_text(), tail
 
     def usual(self, cache, program, arguments):
         """The seconds of a run without a mutant, which must pass."""

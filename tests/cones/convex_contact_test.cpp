@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include <Eigen/Dense>
 
@@ -213,6 +215,32 @@ TEST_CASE("convex_contact: 1e6 blocks, full and diagonal", "[cones][slow][.]") {
   CAPTURE(worst, worst_diagonal);
   CHECK(worst <= rounding(5000, 1.0));
   CHECK(worst_diagonal <= rounding(5000, 1.0));
+}
+
+TEST_CASE("convex_contact: friction beyond the rounding of the type is taken as its end",
+          "[cones][example]") {
+  SquareMatrix<double, 3> g;
+  g << 2, 0.5, 0.3, 0.5, 3, 0.2, 0.3, 0.2, 1;
+  const ConvexGain<double> block(g);
+  const Vector3<double> held(3, 4, -1);
+  const double least = std::numeric_limits<double>::epsilon(), most = 1 / least;
+  for (const auto& [beyond, end] : {std::pair(least / 1024, least), std::pair(most * 1024, most)}) {
+    const auto expected = block.solve(held, end), found = block.solve(held, beyond);
+    CAPTURE(beyond);
+    CHECK(found.region == expected.region);
+    CHECK(found.impulse == expected.impulse);
+    CHECK(found.velocity == expected.velocity);
+    CHECK(found.velocity.allFinite());
+  }
+  CHECK(block.solve(held, least / 1024).velocity != block.solve(held, most * 1024).velocity);
+}
+
+TEST_CASE("convex_contact: the axes of a singular block keep a rounding of its large value",
+          "[cones][example]") {
+  const carom::detail::TangentAxes<double> axes(1, 1, 1);
+  CHECK(std::abs(axes.high - 2) <= rounding(4, 2.0));
+  CHECK(axes.low == std::numeric_limits<double>::epsilon() * axes.high);
+  CHECK(std::abs(axes.cosine - axes.sine) <= rounding(4, 1.0));
 }
 
 }  // namespace convex_contact_test

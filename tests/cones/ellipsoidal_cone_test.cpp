@@ -2,6 +2,7 @@
 #include "carom/cones/ellipsoidal_cone.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "carom/cones/friction_cone.hpp"
 
@@ -288,6 +289,25 @@ TEST_CASE("ellipsoidal_cone: membership is the ellipsoid's inequality", "[cones]
   CHECK_FALSE(in_dual(cone, Vector<double, 4>(4.0, 8.5, 5.0, 0.0)));
   CHECK_FALSE(in_dual(cone, Vector<double, 4>(4.5, 8.0, 5.0, 0.0)));
   CHECK(in_dual(cone, Vector<double, 4>(4.0, 8.5, 5.0, 0.0), 0.25));
+}
+
+TEMPLATE_TEST_CASE("ellipsoidal_cone: next to the end of the range it scales as anywhere",
+                   "[cones][law]", float, double) {
+  using Scalar = TestType;
+  const EllipticCone<Scalar> cone{{Scalar(0.5), Scalar(0.25)}};
+  const Vector3<Scalar> weights(2, 3, 4), y(3, 4, 5), beside(3, 4, Scalar(0.5));
+  const Scalar large = std::ldexp(Scalar(1), std::numeric_limits<Scalar>::max_exponent - 4);
+  for (const Vector3<Scalar>& point : {y, beside}) {
+    const auto expected = project(cone, weights, point);
+    for (const Scalar scale : {large, 1 / large}) {
+      CAPTURE(scale, point.transpose());
+      const auto found = project(cone, weights, Vector3<Scalar>(point * scale));
+      CHECK(found.region == expected.region);
+      CHECK((found.point / scale - expected.point).norm() <= rounding(16, expected.point.norm()));
+      const auto weighted = project(cone, Vector3<Scalar>(weights * scale), point);
+      CHECK((weighted.point - expected.point).norm() <= rounding(16, expected.point.norm()));
+    }
+  }
 }
 
 }  // namespace ellipsoidal_cone_test

@@ -30,7 +30,8 @@ double sum_of(const Eigen::Matrix<double, N, 1>& a, const Eigen::Matrix<double, 
 }
 template <typename T>
 T work(T x, T y) {  // x < y is a comment
-  T all = T(5) * x;
+  const T both[2] = {x, y};
+  T all = T(5) * both[0];
   if (x < y && y > T(0.5)) all += y;
   for (int i = 0; i < 3; ++i) all = all + y;
   return (std::max)(all, -x);
@@ -90,7 +91,7 @@ class Small(unittest.TestCase):
         self.assertEqual(self.changes("relation"), [("<", "<="), ("<", "<="), (">", ">=")])
         self.assertEqual(self.changes("logic"), [("&&", "||")])
         self.assertEqual(self.changes("condition"), [("x < y && y > T(0.5)", "!(x < y && y > T(0.5))")])
-        self.assertEqual(self.changes("constant"), [("0", "1"), ("0.5", "0.0"), ("0.5", "1.5"), ("3", "0"), ("3", "4"),
+        self.assertEqual(self.changes("constant"), [("0", "1"), ("0", "1"), ("0.5", "0.0"), ("0.5", "1.5"), ("3", "0"), ("3", "4"),
                                                     ("5", "0"), ("5", "6")])
         self.assertEqual(self.changes("loop bound"), [("3", "3 - 1")])
         self.assertEqual(self.changes("assignment"), [("+=", "-=")])

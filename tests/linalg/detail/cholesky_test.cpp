@@ -127,6 +127,7 @@ TEMPLATE_TEST_CASE("cholesky: a matrix that is not positive definite is refused,
     for (Index bad = 0; bad < size; ++bad) {
       for (const TestType value :
            {TestType(-1), TestType(0), -std::numeric_limits<TestType>::infinity(),
+            std::numeric_limits<TestType>::infinity(),
             std::numeric_limits<TestType>::quiet_NaN()}) {
         MatrixX<TestType> a = draw_definite(source, size);
         // Without the rest of its row the pivot is this number itself.

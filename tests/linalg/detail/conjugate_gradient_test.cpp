@@ -100,6 +100,13 @@ TEST_CASE("conjugate_gradient: it stops at a matrix that is not definite or not 
   CHECK_FALSE(solve<double>(matrix, b, 1e-9, 50).report.usable);
   matrix(2, 2) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(solve<double>(matrix, b, 1e-9, 50).report.usable);
+  // The preconditioner, the diagonal, is negative, and the curvature along the first direction is
+  // not.
+  Eigen::MatrixXd crossed(2, 2);
+  crossed << -1, 3, 3, -1;
+  const auto stopped = solve<double>(crossed, Eigen::VectorXd::Ones(2), 1e-9, 50);
+  CHECK(stopped.report.iterations == 0);
+  CHECK_FALSE(stopped.report.usable);
   const auto nothing = solve<double>(Eigen::MatrixXd::Identity(3, 3), b, 100.0, 50);
   CHECK((nothing.report.iterations == 0 && nothing.x.isZero(0)));
 }
