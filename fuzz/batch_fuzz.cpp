@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: bytes as some problems that are solved as a batch. Lanes of registers and one
-// problem by itself must have the same bits, in any order; and the answers must be those of the solver
-// of single problems, as far as the proven bounds say.
+// problem by itself must have the same bits, in any order; and the answers must be those of the
+// solver of single problems, as far as the proven bounds say.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,8 @@
 
 namespace {
 
-using carom::BatchStorage, carom::BatchWorkspace, carom::FrictionLaw, carom::Index, carom::SapOptions;
+using carom::BatchStorage, carom::BatchWorkspace, carom::FrictionLaw, carom::Index,
+    carom::SapOptions;
 using carom::SolveStatus, carom::VectorX;
 using carom::fuzz::demand, carom::fuzz::Draws;
 using Planted = carom::fuzz::PlantedProblem<double>;
@@ -29,16 +30,19 @@ void solve(BatchStorage<double>& batch, const SapOptions<double>& options) {
   demand(report.prepared && report.faults == 0, "a batch of problems that were built has no fault");
 }
 
-bool same_bits(const Eigen::Ref<const VectorX<double>>& a, const Eigen::Ref<const VectorX<double>>& b) {
+bool same_bits(const Eigen::Ref<const VectorX<double>>& a,
+               const Eigen::Ref<const VectorX<double>>& b) {
   return a.size() == b.size() &&
-         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(double) * std::size_t(a.size())) == 0);
+         (a.size() == 0 ||
+          std::memcmp(a.data(), b.data(), sizeof(double) * std::size_t(a.size())) == 0);
 }
 void demand_same(const BatchStorage<double>& a, Index i, const BatchStorage<double>& b, Index k) {
   demand(same_bits(a.velocity(i), b.velocity(k)), "lanes do not change the velocity",
          (a.velocity(i) - b.velocity(k)).norm());
   demand(same_bits(a.impulse(i), b.impulse(k)), "lanes do not change the impulse");
-  demand(a.report(i).status == b.report(k).status && a.report(i).iterations == b.report(k).iterations,
-         "lanes do not change the report");
+  demand(
+      a.report(i).status == b.report(k).status && a.report(i).iterations == b.report(k).iterations,
+      "lanes do not change the report");
 }
 
 void check_answer(const Planted& planted, const BatchStorage<double>& batch, Index i) {
@@ -52,19 +56,22 @@ void check_answer(const Planted& planted, const BatchStorage<double>& batch, Ind
   VectorX<double> alone = planted.problem.free_velocity();
   const auto by_solver = solver.solve(planted.problem, alone);
   if (!by_solver.converged()) return;
-  const double bound = found.velocity_error_bound + certify(planted.problem, alone).velocity_error_bound;
+  const double bound =
+      found.velocity_error_bound + certify(planted.problem, alone).velocity_error_bound;
   VectorX<double> apart = velocity - alone;
   planted.problem.whiten(carom::as_span(apart));
-  demand(!(apart.norm() > bound * (1 + 1e-12)), "lanes find the answer of the solver", apart.norm(), bound);
+  demand(!(apart.norm() > bound * (1 + 1e-12)), "lanes find the answer of the solver", apart.norm(),
+         bound);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Draws draws(data, size);
-  const SapOptions<double> options{.law = draws.pick({FrictionLaw::convex, FrictionLaw::convex, FrictionLaw::coulomb}),
-                                   .tolerance = draws.pick({1e-8, 1e-4, 1e-11}),
-                                   .iteration_limit = 60};
+  const SapOptions<double> options{
+      .law = draws.pick({FrictionLaw::convex, FrictionLaw::convex, FrictionLaw::coulomb}),
+      .tolerance = draws.pick({1e-8, 1e-4, 1e-11}),
+      .iteration_limit = 60};
   const int kinds = 1 + draws.below(3), copies = 1 + draws.below(5);
   std::vector<Planted> planted;
   for (int k = 0; k < kinds; ++k) {

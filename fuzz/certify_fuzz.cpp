@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: any bytes as the two files of `carom certify`: a problem, a line of three dashes,
-// and an answer. The length of the input chooses the law.
+// libFuzzer target: any bytes as the two files of `carom certify`: a problem, a line of three
+// dashes, and an answer. The length of the input chooses the law.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -44,7 +44,9 @@ void check_common(const std::string& law, double tolerance, int threads) {
 
 }  // namespace
 
-int run_project(const ProjectOptions&) { return done; }
+int run_project(const ProjectOptions&) {
+  return done;
+}
 int run_solve(const SolveOptions& options) {
   check_common(options.law, options.tolerance, options.threads);
   demand(is_one_of(options.solver, {"", "sap", "newton", "gauss_seidel", "admm", "apgd"}),
@@ -63,7 +65,9 @@ int run_impact(const ImpactCommandOptions& options) {
   for (const Index contact : options.sequence) demand(contact >= 0, "a contact has a number");
   return done;
 }
-int run_simulate(const SimulateOptions&) { return done; }
+int run_simulate(const SimulateOptions&) {
+  return done;
+}
 int run_viscoelastic(const ViscoelasticCommandOptions& options) {
   demand(is_one_of(options.method, {"coulomb", "convex", "radial", "document_qp", "stick"}),
          "the method is a method");
@@ -77,7 +81,9 @@ int run_heap(const HeapOptions& options) {
   demand(is_one_of(options.shape, {"mixed", "spheres", "boxes"}), "the shape is a shape");
   return done;
 }
-int run_demo(const DemoOptions&) { return done; }
+int run_demo(const DemoOptions&) {
+  return done;
+}
 
 }  // namespace carom::cli
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: bytes as a set of impulses, a metric and a point. Its nearest point, and the
-// impulse of Coulomb's law, must obey the law as it is written down from its definition, in float and
-// in double; both must be such that a repetition changes nothing.
+// impulse of Coulomb's law, must obey the law as it is written down from its definition, in float
+// and in double; both must be such that a repetition changes nothing.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,8 +11,9 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/impulse_set.hpp"
 
-#include "draws.hpp"
 #include "support/law_oracle.hpp"
+
+#include "draws.hpp"
 
 namespace {
 
@@ -38,9 +39,11 @@ ImpulseSet<Scalar> draw_set(Draws& draws, double decades) {
   }
   set.rows = cone_row_count(set.shape);
   for (int k = 0; k < friction_count(set.shape); ++k) {
-    set.friction(k) = draws.chance(0.1) ? Scalar(0) : Scalar(draws.positive(std::min(decades, 4.0)));
+    set.friction(k) =
+        draws.chance(0.1) ? Scalar(0) : Scalar(draws.positive(std::min(decades, 4.0)));
   }
-  if (draws.chance(0.2)) set.shift(carom::detail::normal_row(set.shape)) = Scalar(draws.positive(decades));
+  if (draws.chance(0.2))
+    set.shift(carom::detail::normal_row(set.shape)) = Scalar(draws.positive(decades));
   return set;
 }
 
@@ -48,7 +51,8 @@ ImpulseSet<Scalar> draw_set(Draws& draws, double decades) {
 template <typename Scalar>
 RowNumbers<Scalar> draw_metric(Draws& draws, const ImpulseSet<Scalar>& set, double decades) {
   RowNumbers<Scalar> metric = RowNumbers<Scalar>::Ones();
-  const bool free = set.shape == ImpulseShape::intervals || carom::detail::is_ellipsoidal(set.shape);
+  const bool free =
+      set.shape == ImpulseShape::intervals || carom::detail::is_ellipsoidal(set.shape);
   for (int i = 0; i < set.rows; ++i) metric(i) = Scalar(draws.positive(decades));
   if (!free && set.rows > 2) metric(1) = metric(0);
   if (!free && set.rows > 4) metric(4) = metric(3);
@@ -66,7 +70,8 @@ double law_error(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& metric
   for (int r = 0; r < set.rows; ++r) {
     g(r) = impulse(r);
     u(r) = Long(metric(r)) * (g(r) - Long(y(r)));
-    const Long size = std::max({std::abs(g(r)), std::abs(Long(y(r))), std::abs(Long(set.shift(r)))});
+    const Long size =
+        std::max({std::abs(g(r)), std::abs(Long(y(r))), std::abs(Long(set.shift(r)))});
     impulse_scale = std::max(impulse_scale, size);
     velocity_scale = std::max(velocity_scale, Long(metric(r)) * size);
   }
@@ -96,8 +101,9 @@ void check(Draws& draws) {
   RowNumbers<Scalar> y = RowNumbers<Scalar>::Zero();
   for (int r = 0; r < set.rows; ++r) y(r) = Scalar(draws.entry(decades));
   demand(set_fault("set", set).empty(), "a set as it may be");
-  const double most = 4e3 * double(std::numeric_limits<Scalar>::epsilon()) *
-                      std::max(1.0, double(set.friction.maxCoeff()) * double(set.friction.maxCoeff()));
+  const double most =
+      4e3 * double(std::numeric_limits<Scalar>::epsilon()) *
+      std::max(1.0, double(set.friction.maxCoeff()) * double(set.friction.maxCoeff()));
 
   const RowNumbers<Scalar> nearest = nearest_impulse(set, metric, y);
   const RowNumbers<Scalar> coulomb = coulomb_impulse(set, metric, y);
@@ -111,11 +117,13 @@ void check(Draws& draws) {
   demand(coulomb_error <= most, "Coulomb's impulse obeys Coulomb's law", coulomb_error, most);
   const Scalar slack = Scalar(most) * (y.norm() + set.shift.norm());
   const Scalar again = (nearest_impulse(set, metric, nearest) - nearest).norm();
-  demand(again <= slack, "the nearest point of a point of the set is itself", double(again), double(slack));
+  demand(again <= slack, "the nearest point of a point of the set is itself", double(again),
+         double(slack));
   const auto g = impulse_curvature(set, metric, y), h = coulomb_curvature(set, metric, y);
   demand(g.allFinite() && h.allFinite(), "curvatures are finite");
   const double size = double(g.cwiseAbs().maxCoeff());
-  demand(double((g - g.transpose()).cwiseAbs().maxCoeff()) <= most * size, "the curvature is symmetric");
+  demand(double((g - g.transpose()).cwiseAbs().maxCoeff()) <= most * size,
+         "the curvature is symmetric");
   for (int i = 0; i < set.rows; ++i) {
     demand(double(g(i, i)) >= -most * size, "the curvature is not negative", double(g(i, i)), size);
   }

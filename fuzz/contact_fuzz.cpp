@@ -48,7 +48,8 @@ void check_answer(const Planted& planted, FrictionLaw law, const SolveReport<dou
   if (!report.converged()) return;
   demand(report.residual <= report.residual_target, "converged means below the target",
          report.residual, report.residual_target);
-  const auto own = carom::fuzz::independent_error(problem, law, answer.velocity, answer.impulse, softened);
+  const auto own =
+      carom::fuzz::independent_error(problem, law, answer.velocity, answer.impulse, softened);
   const double allowed = 100 * report.residual_target;
   demand(own.momentum <= allowed + 30 * rounding.momentum + 1e3 * epsilon,
          "what converged balances momenta", own.momentum, allowed);
@@ -68,19 +69,20 @@ double distance(const ContactProblem<double>& problem, const VectorX<double>& a,
   return difference.norm();
 }
 
-/// Of compliant contact under the convex law each velocity has a proven bound: two of them cannot be
-/// farther apart than the sum.
+/// Of compliant contact under the convex law each velocity has a proven bound: two of them cannot
+/// be farther apart than the sum.
 void check_bound(const Planted& planted, const Answer& answer) {
   const auto known = certify(planted.problem, planted.velocity, planted.impulse);
   const auto found = certify(planted.problem, answer.velocity, answer.impulse);
   const double bound = known.velocity_error_bound + found.velocity_error_bound;
   const double apart = distance(planted.problem, answer.velocity, planted.velocity);
-  demand(!(apart > bound * (1 + 1e-12)), "the proven bound holds for the known answer", apart, bound);
+  demand(!(apart > bound * (1 + 1e-12)), "the proven bound holds for the known answer", apart,
+         bound);
   for (const auto& certificate : {known, found}) {
     for (const double measure :
          {certificate.residual, certificate.velocity_residual, certificate.duality_gap,
-          certificate.velocity_error_bound, certificate.cone_violation,
-          certificate.complementarity, certificate.natural_map_error}) {
+          certificate.velocity_error_bound, certificate.cone_violation, certificate.complementarity,
+          certificate.natural_map_error}) {
       demand(!std::isnan(measure), "a measure of the certificate is a number");
     }
   }
@@ -98,14 +100,15 @@ void check_dual(carom::fuzz::Draws& draws, const Planted& planted, FrictionLaw l
     demand(!std::isnan(report.residual) && report.residual >= 0, "the residual is a number");
     if (!report.converged()) return;
     const auto certificate = certify(dual, impulse, law);
-    demand(certificate.cone_violation <= 1e-12 * impulse.norm() + 1e-300, "impulses are in their sets",
-           certificate.cone_violation, impulse.norm());
+    demand(certificate.cone_violation <= 1e-12 * impulse.norm() + 1e-300,
+           "impulses are in their sets", certificate.cone_violation, impulse.norm());
   };
   if (draws.chance(0.5)) {
     carom::GaussSeidel<double> solver({.law = law, .tolerance = tolerance, .iteration_limit = 200});
     check(solver.solve(dual, impulse));
   } else {
-    carom::ProjectedGradient<double> solver({.law = law, .tolerance = tolerance, .iteration_limit = 200});
+    carom::ProjectedGradient<double> solver(
+        {.law = law, .tolerance = tolerance, .iteration_limit = 200});
     check(solver.solve(dual, impulse));
   }
 }
@@ -121,10 +124,11 @@ void check_proofs(carom::fuzz::Draws& draws, const Planted& planted, FrictionLaw
     demand(!certificate.infeasible, "no ray proves that a problem with an answer has none",
            certificate.drive, certificate.cancellation);
     const double needed = certificate.velocity_needed;
-    const double moved = distance(planted.problem, planted.velocity, planted.problem.free_velocity());
+    const double moved =
+        distance(planted.problem, planted.velocity, planted.problem.free_velocity());
     const bool hard = planted.problem.rigid_count() == planted.problem.block_count();
-    demand(!hard || !(needed > moved * (1 + 1e-6)), "the speed that a ray asks for is not too large",
-           needed, moved);
+    demand(!hard || !(needed > moved * (1 + 1e-6)),
+           "the speed that a ray asks for is not too large", needed, moved);
   }
 }
 
@@ -143,7 +147,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ContactProblem<double>& problem = planted.problem;
 
   Rounding rounding;
-  const auto known = carom::fuzz::independent_error(problem, law, planted.velocity, planted.impulse, false);
+  const auto known =
+      carom::fuzz::independent_error(problem, law, planted.velocity, planted.impulse, false);
   rounding.momentum = known.momentum;
   rounding.law = known.law;
   rounding.judged = judge_answer(problem, law, planted.velocity, planted.impulse).residual;
@@ -162,7 +167,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_proofs(draws, planted, law);
     return 0;
   }
-  carom::ContactSolver<double> solver({.law = law, .method = method, .tolerance = tolerance, .iteration_limit = 400});
+  carom::ContactSolver<double> solver(
+      {.law = law, .method = method, .tolerance = tolerance, .iteration_limit = 400});
   answer.velocity = problem.free_velocity();
   const bool warm = kind == 2;
   if (warm) {
@@ -178,7 +184,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_answer(planted, law, report, answer, rounding, softened);
   const bool convex = law == FrictionLaw::convex;
   if (convex && problem.rigid_count() == 0) check_bound(planted, answer);
-  if (carom::fuzz::is_tame(shape) && convex && method == ContactMethod::automatic && tolerance == 1e-8) {
+  if (carom::fuzz::is_tame(shape) && convex && method == ContactMethod::automatic &&
+      tolerance == 1e-8) {
     demand(report.converged(), "a tame convex problem is solved", report.residual, tolerance);
   }
   if (carom::fuzz::is_tame(shape) && warm && method == ContactMethod::automatic) {

@@ -21,7 +21,8 @@ inline void demand(bool holds, const char* what, double got = 0, double allowed 
 }
 
 /// Draws from the bytes of an input, so that a change of one byte changes one draw. Behind the last
-/// byte a generator with the first bytes as its seed continues: a short input is a whole problem too.
+/// byte a generator with the first bytes as its seed continues: a short input is a whole problem
+/// too.
 class Draws {
  public:
   Draws(const std::uint8_t* data, std::size_t size) noexcept : next_(data), end_(data + size) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: bytes as a tame contact problem and a change of its data. The derivative of the
-// answer must be the limit of its differences, unless a block is on a boundary; the two products must
-// be each other's transposes.
+// answer must be the limit of its differences, unless a block is on a boundary; the two products
+// must be each other's transposes.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -122,7 +122,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (law == FrictionLaw::convex && problem.rigid_count() == 0 && draws.chance(0.5)) {
     carom::SapDerivative<double> derivative;
     const auto linear = derivative.linearize(problem, answer.velocity);
-    if (linear.usable() && linear.boundary_count == 0) check(planted, answer, draws, law, derivative);
+    if (linear.usable() && linear.boundary_count == 0)
+      check(planted, answer, draws, law, derivative);
     return 0;
   }
   carom::CoulombDerivative<double> derivative({.law = law});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: any bytes as the file of `carom impact`, by every law and order.
-#include "cli/json_input.cpp"
 #include "cli/impact_command.cpp"
+#include "cli/json_input.cpp"
 #include "json_command.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: bytes as a tree of hinged bodies in flight, or masses on a line that hit each other
-// and a wall. A step forth and a step back must end where they began; elastic impacts must keep the
-// energy, others may only lose it; and no step may leave masses inside of each other.
+// libFuzzer target: bytes as a tree of hinged bodies in flight, or masses on a line that hit each
+// other and a wall. A step forth and a step back must end where they began; elastic impacts must
+// keep the energy, others may only lose it; and no step may leave masses inside of each other.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -57,7 +57,8 @@ void check_masses(Draws& draws) {
   draws.fill(v, 1);
   const carom::ImpactOptions<double> impacts{.reflection_limit = 2000};
   using Law = carom::RestitutionImpact<double>;
-  carom::ImpactStepper<Masses, Law> stepper(system, Law(restitution, carom::PlasticLaw::moreau, impacts));
+  carom::ImpactStepper<Masses, Law> stepper(system,
+                                            Law(restitution, carom::PlasticLaw::moreau, impacts));
   auto state = stepper.make_state(q, v);
   const double h = draws.pick({0.001, 0.01, 0.1});
   const double begin = stepper.energy(state);
@@ -102,8 +103,9 @@ void check_tree(Draws& draws) {
   options.relative = draws.chance(0.5);
   const carom::PlanarTree<double> tree(bodies, options);
   carom::StepOptions<double> steps;
-  steps.quadrature = draws.pick({carom::Quadrature<double>::midpoint(), carom::Quadrature<double>::verlet(),
-                                 carom::Quadrature<double>::symmetric_rectangle(0.25)});
+  steps.quadrature =
+      draws.pick({carom::Quadrature<double>::midpoint(), carom::Quadrature<double>::verlet(),
+                  carom::Quadrature<double>::symmetric_rectangle(0.25)});
   carom::VariationalStepper<carom::PlanarTree<double>> stepper(tree, steps);
   VectorX<double> q(tree.size()), v(tree.size());
   draws.fill(q, 1);
@@ -121,7 +123,8 @@ void check_tree(Draws& draws) {
     if (k + 1 != many) continue;
     // One step of order two is off by a share of (h ω)².
     const double fast = h * v.norm();
-    const double scale = std::abs(energy) + start.momentum.norm() * v.norm() + 10 * double(tree.size());
+    const double scale =
+        std::abs(energy) + start.momentum.norm() * v.norm() + 10 * double(tree.size());
     if (h <= 1e-3) {
       demand(std::abs(stepper.energy(state) - energy) <= 100 * (1e-8 + fast * fast) * scale,
              "the energy does not drift", stepper.energy(state), energy);

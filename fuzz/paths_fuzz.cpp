@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: bytes as a contact problem that is solved along two paths of the library, which
-// must agree: the small path and the general one, one thread and eight, in order and backwards, with a
-// prepared solver and a used one. The bits, where the library promises them; certificates elsewhere.
+// must agree: the small path and the general one, one thread and eight, in order and backwards,
+// with a prepared solver and a used one. The bits, where the library promises them; certificates
+// elsewhere.
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -30,7 +31,8 @@ struct Answer {
 
 bool same_bits(const VectorX<double>& a, const VectorX<double>& b) {
   return a.size() == b.size() &&
-         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(double) * std::size_t(a.size())) == 0);
+         (a.size() == 0 ||
+          std::memcmp(a.data(), b.data(), sizeof(double) * std::size_t(a.size())) == 0);
 }
 void demand_same(const Answer& a, const Answer& b, const char* what) {
   demand(same_bits(a.velocity, b.velocity), what, (a.velocity - b.velocity).norm());
@@ -38,7 +40,8 @@ void demand_same(const Answer& a, const Answer& b, const char* what) {
   demand(a.report.status == b.report.status && a.report.iterations == b.report.iterations, what,
          a.report.iterations, b.report.iterations);
   const double residuals[] = {a.report.residual, b.report.residual};
-  demand(std::memcmp(&residuals[0], &residuals[1], sizeof(double)) == 0, what, residuals[0], residuals[1]);
+  demand(std::memcmp(&residuals[0], &residuals[1], sizeof(double)) == 0, what, residuals[0],
+         residuals[1]);
 }
 
 /// Some threads that take tasks as they come.
@@ -87,14 +90,16 @@ void check_executors(Draws& draws, const ContactProblem<double>& problem,
   const Answer expected = run(first, problem, InOrder{});
   auto second = make();
   if (draws.chance(0.5)) second.prepare(problem);
-  demand_same(expected, run(second, problem, Backwards{}), "the order of the islands does not matter");
+  demand_same(expected, run(second, problem, Backwards{}),
+              "the order of the islands does not matter");
   if (draws.chance(0.1)) {
     auto third = make();
     demand_same(expected, run(third, problem, Threads{8}), "the count of threads does not matter");
   }
   static_cast<void>(run(second, other, InOrder{}));
   const Answer again = run(second, problem, InOrder{});
-  demand(again.report.status == expected.report.status, "a used solver ends as one that is not used");
+  demand(again.report.status == expected.report.status,
+         "a used solver ends as one that is not used");
   demand_same(expected, again, "what a solver solved before does not matter");
 }
 
@@ -144,9 +149,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto planted = carom::fuzz::plant_problem<double>(draws, shape, law);
   const auto other = carom::fuzz::plant_problem<double>(draws, shape, law);
   if (kind == 1) {
-    check_executors(draws, planted.problem, other.problem, [&] {
-      return carom::SapSolver<double>({.law = law, .iteration_limit = 60});
-    });
+    check_executors(draws, planted.problem, other.problem,
+                    [&] { return carom::SapSolver<double>({.law = law, .iteration_limit = 60}); });
   } else {
     check_executors(draws, planted.problem, other.problem, [&] {
       return carom::ContactSolver<double>({.law = law, .iteration_limit = 200});

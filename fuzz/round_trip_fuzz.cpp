@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: bytes as a contact problem that is written as text and read again. It must be the
-// same problem to the last bit, and its text the same text.
+// libFuzzer target: bytes as a contact problem that is written as text and read again. It must be
+// the same problem to the last bit, and its text the same text.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,8 @@ void demand_same(const A& a, const B& b, const char* what) {
 
 void demand_same(const ContactProblem<double>& a, const ContactProblem<double>& b) {
   demand(a.time_step() == b.time_step(), "the time step is the same");
-  demand(a.body_count() == b.body_count() && a.block_count() == b.block_count(), "the counts are the same");
+  demand(a.body_count() == b.body_count() && a.block_count() == b.block_count(),
+         "the counts are the same");
   for (Index i = 0; i < a.body_count(); ++i) {
     demand_same(a.momentum_matrix(i), b.momentum_matrix(i), "the momentum matrix is the same");
   }

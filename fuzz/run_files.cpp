@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The entry of a fuzz target without libFuzzer: runs the files and folders that it is given, or inputs
-// drawn by seed. For valgrind, and for many drawn inputs in an optimised build.
+// The entry of a fuzz target without libFuzzer: runs the files and folders that it is given, or
+// inputs drawn by seed. For valgrind, and for many drawn inputs in an optimised build.
 //   carom_contact_fuzz FILE...
 //   carom_contact_fuzz --drawn FIRST COUNT LENGTH
 #include <csignal>
@@ -17,7 +17,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 /// What libFuzzer would do for a custom mutator; nothing is mutated here.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t*, std::size_t size, std::size_t);
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t*, std::size_t size, std::size_t) { return size; }
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t*, std::size_t size, std::size_t) {
+  return size;
+}
 
 namespace {
 
@@ -31,7 +33,8 @@ int run_file(const std::filesystem::path& path) {
 std::vector<std::uint8_t> drawn;  ///< the input that runs
 
 /// Keeps the input that breaks.
-void keep_input(int /*signal*/) {
+void keep_input(int signal) {
+  std::signal(signal, SIG_DFL);  // so that the program ends
   if (std::FILE* const file = std::fopen("crash-drawn", "wb")) {
     std::fwrite(drawn.data(), 1, drawn.size(), file);
     std::fclose(file);
@@ -63,7 +66,8 @@ int main(int argc, char** argv) {
         count += run_file(word);
         continue;
       }
-      for (const auto& entry : std::filesystem::directory_iterator(word)) count += run_file(entry.path());
+      for (const auto& entry : std::filesystem::directory_iterator(word))
+        count += run_file(entry.path());
     }
   }
   std::printf("%d inputs\n", count);

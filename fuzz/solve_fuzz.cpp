@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: any bytes as the file of `carom solve`, under every law and by every solver; the
-// length of the input says which.
+// libFuzzer target: any bytes as the file of `carom solve`, under every law and by every solver;
+// the length of the input says which.
 #include <array>
 #include <cstddef>
 #include <cstdint>

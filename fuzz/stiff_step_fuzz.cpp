@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: bytes as one step of viscoelastic contact. Forces must lie in their cones, be those
-// of the anchors' velocities, and obey Coulomb's law where the step says so; a lone free body without
-// contact must fly exactly.
+// libFuzzer target: bytes as one step of viscoelastic contact. Forces must lie in their cones, be
+// those of the anchors' velocities, and obey Coulomb's law where the step says so; a lone free body
+// without contact must fly exactly.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -43,7 +43,8 @@ Step draw_step(Draws& draws) {
     draws.fill(*v, 1);
   }
   data.free_acceleration *= 10;
-  for (VectorX<double>* v : {&data.drift, &data.stiffness, &data.damping, &data.points, &data.anchors}) {
+  for (VectorX<double>* v :
+       {&data.drift, &data.stiffness, &data.damping, &data.points, &data.anchors}) {
     v->setZero(3 * contacts);
   }
   data.friction.setZero(contacts);
@@ -61,7 +62,8 @@ Step draw_step(Draws& draws) {
 
 /// By how much ‖λₜ‖ ≤ μ λₙ fails [N], in contacts that count.
 template <typename Counts>
-double outside(const VectorX<double>& force, const VectorX<double>& friction, const Counts& counts) {
+double outside(const VectorX<double>& force, const VectorX<double>& friction,
+               const Counts& counts) {
   double worst = 0;
   for (Index i = 0; i < friction.size(); ++i) {
     if (!counts(i)) continue;
@@ -72,7 +74,8 @@ double outside(const VectorX<double>& force, const VectorX<double>& friction, co
 }
 
 /// How far (λ̄, w) is from Coulomb's law, from its definition: open, stuck or sliding.
-double law_miss(const VectorX<double>& force, const VectorX<double>& motion, const VectorX<double>& friction) {
+double law_miss(const VectorX<double>& force, const VectorX<double>& motion,
+                const VectorX<double>& friction) {
   double worst = 0;
   for (Index i = 0; i < friction.size(); ++i) {
     const auto f = force.segment<3>(3 * i), w = motion.segment<3>(3 * i);
@@ -90,7 +93,8 @@ double law_miss(const VectorX<double>& force, const VectorX<double>& motion, con
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Draws draws(data, size);
-  const SlipLaw law = draws.pick({SlipLaw::coulomb, SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial, SlipLaw::stick});
+  const SlipLaw law = draws.pick(
+      {SlipLaw::coulomb, SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial, SlipLaw::stick});
   const Step step = draw_step(draws);
   const Data& given = step.data;
   demand(carom::check(given).empty(), "a step as it may be");
@@ -103,7 +107,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const VectorX<double> force = solver.force(), motion = solver.anchor_velocity();
-  demand(force.allFinite() && motion.allFinite() && solver.anchors().allFinite(), "the step is finite");
+  demand(force.allFinite() && motion.allFinite() && solver.anchors().allFinite(),
+         "the step is finite");
   const double scale = solver.average_force().norm() + force.norm();
   if (law != SlipLaw::stick) {
     const double off = outside(force, given.friction, [](Index) { return true; });
@@ -112,13 +117,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return solver.region(i) != carom::ConeRegion::stick;
     });
     const double second_scale = scale + solver.force2().norm();
-    demand(second <= 1e-9 * second_scale, "second forces of what slides are in their cones", second, second_scale);
+    demand(second <= 1e-9 * second_scale, "second forces of what slides are in their cones", second,
+           second_scale);
   }
   // The motion is that of the forces.
-  const VectorX<double> expected =
-      given.mass_matrix * (solver.velocity() - given.velocity - given.time_step * given.free_acceleration) -
-      given.time_step * given.jacobian.transpose() * force;
-  const double momentum = (given.mass_matrix * given.velocity).norm() + (given.mass_matrix * solver.velocity()).norm() +
+  const VectorX<double> expected = given.mass_matrix * (solver.velocity() - given.velocity -
+                                                        given.time_step * given.free_acceleration) -
+                                   given.time_step * given.jacobian.transpose() * force;
+  const double momentum = (given.mass_matrix * given.velocity).norm() +
+                          (given.mass_matrix * solver.velocity()).norm() +
                           given.time_step * (given.mass_matrix * given.free_acceleration).norm() +
                           given.time_step * (given.jacobian.transpose() * force).norm();
   demand(expected.norm() <= (step.tame ? 1e-11 : 1e-7) * momentum, "momentum is that of the forces",
@@ -131,9 +138,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const VectorX<double> moved = gain * motion;
   const double miss = (solver.average_force() + moved - force).norm();
   const double size_of_all = scale + moved.norm();
-  demand(miss <= 1e-6 * size_of_all, "forces are those of the anchors' velocities", miss, size_of_all);
+  demand(miss <= 1e-6 * size_of_all, "forces are those of the anchors' velocities", miss,
+         size_of_all);
   const double mean = gain.diagonal().mean();
   const double off = law_miss(force, mean * motion, given.friction);
-  demand(off <= 1e-5 * (size_of_all + mean * motion.norm()), "forces and anchors obey Coulomb's law", off, size_of_all);
+  demand(off <= 1e-5 * (size_of_all + mean * motion.norm()),
+         "forces and anchors obey Coulomb's law", off, size_of_all);
   return 0;
 }

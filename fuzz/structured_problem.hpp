@@ -16,8 +16,9 @@
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
 
-#include "draws.hpp"
 #include "support/law_oracle.hpp"
+
+#include "draws.hpp"
 
 /// @file
 /// Contact problems with an answer known beforehand, out of the bytes of an input, and a measure of
@@ -102,7 +103,8 @@ class PlantedDraws {
   void add_constraint(const Law& law, int rows) {
     add(law, rows, [&](auto&&... given) { planted_.problem.add_constraint(given...); });
   }
-  /// One body, or two of them. What the library refuses, as a row that nothing can move, is left out.
+  /// One body, or two of them. What the library refuses, as a row that nothing can move, is left
+  /// out.
   template <typename Law, typename Add>
   void add(const Law& law, int rows, const Add& to_problem) {
     const Index count = planted_.problem.body_count();
@@ -120,14 +122,18 @@ class PlantedDraws {
   void add_block() {
     const int kind = shape_.only_contacts ? draws_.below(2) : draws_.below(10);
     const bool rigid = is_rigid();
-    const Scalar gap = Scalar(0.01 * draws_.entry(2)), infinity = std::numeric_limits<Scalar>::infinity();
+    const Scalar gap = Scalar(0.01 * draws_.entry(2)),
+                 infinity = std::numeric_limits<Scalar>::infinity();
     const Scalar limit = Scalar(draws_.positive(4));
     switch (kind) {
       case 0:
       case 1:
-        if (rigid) return add_contact(RigidContact<Scalar>{.gap = gap, .friction = coefficient()}, 3);
+        if (rigid)
+          return add_contact(RigidContact<Scalar>{.gap = gap, .friction = coefficient()}, 3);
         return add_contact(
-            CompliantContact<Scalar>{.gap = gap, .stiffness = stiffness(), .friction = coefficient()}, 3);
+            CompliantContact<Scalar>{
+                .gap = gap, .stiffness = stiffness(), .friction = coefficient()},
+            3);
       case 2:
         return add_wrench(gap, rigid);
       case 3:
@@ -149,7 +155,8 @@ class PlantedDraws {
             JointLimit<Scalar>{.gap = gap, .stiffness = rigid ? infinity : stiffness()}, 1);
       case 6:
         return add_constraint(
-            DryFriction<Scalar>{.effort_limit = limit, .relative_slip = rigid ? Scalar(0) : Scalar(1e-3)},
+            DryFriction<Scalar>{.effort_limit = limit,
+                                .relative_slip = rigid ? Scalar(0) : Scalar(1e-3)},
             1);
       case 7:
         return add_constraint(Motor<Scalar>{.wanted_velocity = Scalar(draws_.entry(1)),
@@ -157,19 +164,20 @@ class PlantedDraws {
                                             .effort_limit = draws_.chance(0.5) ? infinity : limit},
                               1);
       case 8:
-        return add_constraint(Tendon<Scalar>{.stretch = gap,
-                                             .stiffness = rigid ? infinity : stiffness(),
-                                             .tension_limit = draws_.chance(0.5) ? infinity : limit},
-                              1);
+        return add_constraint(
+            Tendon<Scalar>{.stretch = gap,
+                           .stiffness = rigid ? infinity : stiffness(),
+                           .tension_limit = draws_.chance(0.5) ? infinity : limit},
+            1);
       default:
         return add_planar(rigid);
     }
   }
   void add_wrench(const Scalar& gap, bool rigid) {
     using Shape = ImpulseShape;
-    const Shape shape = draws_.pick({Shape::friction, Shape::elliptic, Shape::torsional, Shape::rolling,
-                                     Shape::ellipsoidal_torsional, Shape::ellipsoidal_rolling,
-                                     Shape::spinless_rolling});
+    const Shape shape = draws_.pick({Shape::friction, Shape::elliptic, Shape::torsional,
+                                     Shape::rolling, Shape::ellipsoidal_torsional,
+                                     Shape::ellipsoidal_rolling, Shape::spinless_rolling});
     WrenchContact<Scalar> law{.contact = {.gap = gap, .friction = coefficient()}, .shape = shape};
     if (!rigid) law.contact.stiffness = stiffness();
     const int rows = cone_row_count(shape);
@@ -289,9 +297,9 @@ template <RealScalar Scalar>
   return shape.decades <= 1 && shape.row_decades <= 1 && shape.speed == 1;
 }
 
-/// The error of an answer in the sense of long double: that of momenta and of laws, both relative to
-/// the largest motion of the whole problem. Judged bodies and blocks of their own scales are nowhere
-/// worse than this, so that an answer with a small error there has a small one here.
+/// The error of an answer in the sense of long double: that of momenta and of laws, both relative
+/// to the largest motion of the whole problem. Judged bodies and blocks of their own scales are
+/// nowhere worse than this, so that an answer with a small error there has a small one here.
 struct IndependentError {
   double momentum = 0, law = 0;
 };
@@ -334,15 +342,21 @@ template <RealScalar Scalar>
       visit(block, moved, weights);
     });
   };
-  // Units of a part of a block: all rows of a cone along the surface and its normal share one, as do
-  // its moments; rows between bounds have their own.
+  // Units of a part of a block: all rows of a cone along the surface and its normal share one, as
+  // do its moments; rows between bounds have their own.
   const auto units_of = [&](const auto& block, const Numbers& weights) {
     const auto law_of_block = problem.law(block.number());
-    const bool soft = softened || !law_of_block.rigid, cone = law_of_block.set.shape != ImpulseShape::intervals;
+    const bool soft = softened || !law_of_block.rigid,
+               cone = law_of_block.set.shape != ImpulseShape::intervals;
     const int rows = block.rows();
     Numbers units(rows);
     for (int r = 0; r < rows; ++r) {
-      const int begin = !cone ? r : r < 3 ? 0 : 3, end = !cone ? r + 1 : r < 3 ? std::min(rows, 3) : rows;
+      const int begin = !cone   ? r
+                        : r < 3 ? 0
+                                : 3,
+                end = !cone   ? r + 1
+                      : r < 3 ? std::min(rows, 3)
+                              : rows;
       Long sum = 0;
       for (int k = begin; k < end; ++k) {
         sum += weights(k) + (soft ? Long(block.regularization()(k)) : Long(0));
