@@ -8,6 +8,7 @@
 #include "cli/certify_command.cpp"
 #include "cli/json_input.cpp"
 #include "cli/judged_answer.cpp"
+#include "io/fclib_reader.cpp"
 #include "io/friction_dual.cpp"
 #include "json_command.hpp"
 #include "memory_file.hpp"

@@ -33,7 +33,8 @@ int run_file(const std::filesystem::path& path) {
 std::vector<std::uint8_t> drawn;  ///< the input that runs
 
 /// Keeps the input that breaks.
-void keep_input(int /*signal*/) {
+void keep_input(int signal) {
+  std::signal(signal, SIG_DFL);  // so that the program ends
   if (std::FILE* const file = std::fopen("crash-drawn", "wb")) {
     std::fwrite(drawn.data(), 1, drawn.size(), file);
     std::fclose(file);

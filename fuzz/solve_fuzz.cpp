@@ -9,6 +9,7 @@
 #include "cli/solve_bodies.cpp"
 #include "cli/solve_command.cpp"
 #include "cli/solve_dual.cpp"
+#include "io/fclib_reader.cpp"
 #include "io/friction_dual.cpp"
 #include "json_command.hpp"
 #include "memory_file.hpp"
