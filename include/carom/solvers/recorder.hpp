@@ -45,7 +45,7 @@ struct RecorderOptions {
 /// the disk do not stop a solve: lost_count() and fault() report them. A recorder is for one thread
 /// at a time. A recorder without a file, Recorder(), only solves.
 ///
-/// Not recorded is what a solver remembers from earlier solves. Without a deadline this does not
+/// Not recorded is what a solver remembers from earlier solves. Without a deadline this should not
 /// change bits, see docs/guides/recording.md.
 class Recorder {
  public:
