@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 from carom_program import Checks  # noqa: E402
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "recording_1"
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "formats" / "0.2"
 MASK = 2**64 - 1
 FACTOR = 0x9E3779B97F4A7C15
 HEADER, FIRST_PART = 128, 240
@@ -183,7 +183,7 @@ def check_bad_input(checks, path):
 
 if __name__ == "__main__":
     every_check = Checks()
-    golden = GOLDEN / "three_steps.carom-record"
+    golden = GOLDEN / "replay_three_steps.carom-record"
     content = golden.read_bytes()
     parts = records(content)
     check_format(every_check, content, parts)

@@ -296,14 +296,14 @@ TEST_CASE("recording: a program that is killed loses at most the step that it wr
 
 TEST_CASE("recording: the file of version 1 of the repository is read", "[io][regression]") {
   const Recording recording = carom::files::read_recording(
-      CAROM_SOURCE_DIR "/tests/golden/recording_1/three_steps.carom-record");
+      CAROM_SOURCE_DIR "/tests/golden/formats/0.2/replay_three_steps.carom-record");
   CHECK(recording.header_holds());
   REQUIRE(numbers_of(recording) == std::vector<std::uint64_t>{0, 1, 2});
   // Each problem stands beside it as text of the same numbers.
   for (const auto& place : recording.steps()) {
     CAPTURE(place.number);
     const auto text = carom::files::read_text_problem(
-        CAROM_SOURCE_DIR "/tests/golden/recording_1/step_" + std::to_string(place.number) + ".txt");
+        CAROM_SOURCE_DIR "/tests/golden/formats/0.2/solve_step_" + std::to_string(place.number) + ".txt");
     if (place.scalar_size == 4) {
       CHECK(bits_of(recording.read<float>(place).problem) == bits_of(text.problem));
     } else {
