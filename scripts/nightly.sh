@@ -323,7 +323,7 @@ row_coverage() {
   local tools room programs=() binaries=() rooms=(core linalg cones contact solvers impact viscoelastic variational batch scenes)
   local folder=$out/coverage
   tools=$(dirname "$(readlink -f "$(command -v clang++)")")
-  configure coverage -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+  configure coverage "-DCMAKE_PROJECT_INCLUDE=$PWD/tests/nightly/mapped_headers.cmake" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
     "-DCMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" -DCAROM_TEST_TREE=OFF \
     "-DCAROM_TEST_ROOMS=$(IFS=\;; echo "${rooms[*]}")" || return
   for room in "${rooms[@]}"; do programs+=("carom_${room}_tests"); done

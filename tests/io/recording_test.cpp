@@ -302,8 +302,9 @@ TEST_CASE("recording: the file of version 1 of the repository is read", "[io][re
   // Each problem stands beside it as text of the same numbers.
   for (const auto& place : recording.steps()) {
     CAPTURE(place.number);
-    const auto text = carom::files::read_text_problem(
-        CAROM_SOURCE_DIR "/tests/golden/formats/0.2/solve_step_" + std::to_string(place.number) + ".txt");
+    const auto text =
+        carom::files::read_text_problem(CAROM_SOURCE_DIR "/tests/golden/formats/0.2/solve_step_" +
+                                        std::to_string(place.number) + ".txt");
     if (place.scalar_size == 4) {
       CHECK(bits_of(recording.read<float>(place).problem) == bits_of(text.problem));
     } else {
