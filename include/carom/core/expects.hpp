@@ -41,20 +41,28 @@
 #endif
 
 // What must agree between translation units that share carom objects: the version, whether checks
-// run, how Eigen aligns memory, and the reproducible mode. All are part of the name of the inline
+// run, how Eigen aligns memory, the reproducible mode, and the family of the compiler, as g++ and
+// clang++ store what a lambda captures in different orders. All are part of the name of the inline
 // namespace. Units that differ therefore use separate copies of every function.
 #if CAROM_REPRODUCIBLE
 #define CAROM_MODE reproducible
 #else
 #define CAROM_MODE fast
 #endif
-#define CAROM_PASTE_ABI(major, minor, patch, checks, align, mode) \
-  abi_v##major##_##minor##_##patch##_checks##checks##_align##align##_##mode
-#define CAROM_MAKE_ABI(major, minor, patch, checks, align, mode) \
-  CAROM_PASTE_ABI(major, minor, patch, checks, align, mode)
+#if defined(__clang__)
+#define CAROM_COMPILER clang
+#elif defined(__GNUC__)
+#define CAROM_COMPILER gnu
+#else
+#define CAROM_COMPILER other
+#endif
+#define CAROM_PASTE_ABI(major, minor, patch, checks, align, mode, compiler) \
+  abi_v##major##_##minor##_##patch##_checks##checks##_align##align##_##mode##_##compiler
+#define CAROM_MAKE_ABI(major, minor, patch, checks, align, mode, compiler) \
+  CAROM_PASTE_ABI(major, minor, patch, checks, align, mode, compiler)
 #define CAROM_ABI                                                                             \
   CAROM_MAKE_ABI(CAROM_VERSION_MAJOR, CAROM_VERSION_MINOR, CAROM_VERSION_PATCH, CAROM_CHECKS, \
-                 EIGEN_MAX_ALIGN_BYTES, CAROM_MODE)
+                 EIGEN_MAX_ALIGN_BYTES, CAROM_MODE, CAROM_COMPILER)
 
 namespace carom {
 inline namespace CAROM_ABI {
