@@ -154,7 +154,7 @@ def check_cut(checks, path):
         out = pathlib.Path(checks.folder.name, f"step_{step}.txt")
         said = checks.run("replay", path, "--cut", step, out)
         checks.expect(said.returncode == 0 and said.stdout.startswith(f"Step {step} with "), said)
-        checks.expect(out.read_text(encoding="utf-8") == (GOLDEN / f"step_{step}.txt").read_text(encoding="utf-8"), out)
+        checks.expect(out.read_text(encoding="utf-8") == (GOLDEN / f"solve_step_{step}.txt").read_text(encoding="utf-8"), out)
         told = checks.json_of("replay", path, "--cut", step, out)
         checks.expect(told["step"] == step and told["written"] == str(out) and told["law"] in ("coulomb", "convex"), told)
         solved = checks.json_of("solve", out, "--law", told["law"], "--tolerance", told["tolerance"])

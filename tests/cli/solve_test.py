@@ -125,7 +125,7 @@ def check_command_line(checks):
         result = checks.run(*words)
         checks.expect(result.returncode == 0 and result.stdout and result.stderr == "", words, result)
     checks.expect("1e-8" in checks.run("solve", "--help").stdout, "default tolerance in the help")
-    refusals = [([], "project, solve, certify, impact, simulate, viscoelastic, heap or demo"),
+    refusals = [([], "project, solve, certify, replay, impact, simulate, viscoelastic, heap or demo"),
                 (["settle"], "settle"), (["solve"], "FILE"), (["project"], "FILE"), (["solve", path, path], "not expected"),
                 (["solve", path, "--json=maybe"], "--json"), (["solve", path, "--fast"], "--fast"),
                 (["solve", path, "--law", "exact"], "--law", "convex or coulomb"),

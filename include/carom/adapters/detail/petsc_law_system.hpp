@@ -56,8 +56,8 @@ class PetscGainMatrix {
   [[nodiscard]] Index size(Index slot) const noexcept {
     return problem_->local().body(rows_->graph().body_at(slot)).size;
   }
-  /// Unknowns of all ranks up to which each rank factors the whole matrix: about eight times those of
-  /// the largest heap for which PetscContactSolver asks the interior point (3,000 blocks).
+  /// Unknowns of all ranks up to which each rank factors the whole matrix: about eight times those
+  /// of the largest heap for which PetscContactSolver asks the interior point (3,000 blocks).
   static constexpr Index whole_unknowns = 30'000;
 
   void name_places(PetscExchange& exchange, Mat matrix);
