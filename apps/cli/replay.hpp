@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,7 +48,8 @@ template <typename Scalar>
 [[nodiscard]] Index first_other_bit(const VectorX<Scalar>& a, const VectorX<Scalar>& b) {
   const Index common = (std::min)(a.size(), b.size());
   for (Index i = 0; i < common; ++i) {
-    if (std::memcmp(&a(i), &b(i), sizeof(Scalar)) != 0) return i;
+    using Word = std::conditional_t<sizeof(Scalar) == 4, std::uint32_t, std::uint64_t>;
+    if (std::bit_cast<Word>(a(i)) != std::bit_cast<Word>(b(i))) return i;
   }
   return a.size() == b.size() ? -1 : common;
 }

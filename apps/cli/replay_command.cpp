@@ -35,7 +35,7 @@ using files::BadInput;
 using files::format_rounded;
 using files::RecordedStep;
 using files::Recording;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Place = AnswerDifference::Place;
 
 /// The certificate of one answer, as far as it is defined.
@@ -103,7 +103,8 @@ template <typename Scalar>
   Certificate result;
   result.status = to_string(report.status);
   result.iterations = report.iterations;
-  const VectorX<double> v = velocity.template cast<double>(), g = impulse.template cast<double>();
+  const VectorX<double>& v = velocity.template cast<double>();  // copied where they are float
+  const VectorX<double>& g = impulse.template cast<double>();
   const ContactProblem<double> problem = in_double(step.problem);
   const bool fits = v.size() == problem.velocity_count() && g.size() == problem.impulse_count();
   result.residual = std::numeric_limits<double>::infinity();
@@ -274,7 +275,7 @@ std::vector<std::string> notes_on(const Recording& recording, const ReplayResult
   return notes;
 }
 
-Json json_of(const Certificate& c) {
+OrderedJson json_of(const Certificate& c) {
   return {{"status", c.status},
           {"iterations", c.iterations},
           {"residual", c.residual},
@@ -288,24 +289,24 @@ Json json_of(const Certificate& c) {
 
 std::string format_json(const Recording& recording, const ReplayResult& result) {
   const auto& steps = recording.steps();
-  Json document{{"steps", steps.size()},
-                {"first", steps.empty() ? Json() : Json(steps.front().number)},
-                {"last", steps.empty() ? Json() : Json(steps.back().number)},
-                {"missing", recording.missing_count()},
-                {"left_out", result.left_out},
-                {"without_answer", result.begun},
-                {"damaged_places", recording.damage().size()},
-                {"unfinished_bytes", recording.unfinished_bytes()},
-                {"replayed", result.replayed},
-                {"equal", result.equal},
-                {"different", result.different},
-                {"with_deadline", result.deadlines}};
+  OrderedJson document{{"steps", steps.size()},
+                       {"first", steps.empty() ? OrderedJson() : OrderedJson(steps.front().number)},
+                       {"last", steps.empty() ? OrderedJson() : OrderedJson(steps.back().number)},
+                       {"missing", recording.missing_count()},
+                       {"left_out", result.left_out},
+                       {"without_answer", result.begun},
+                       {"damaged_places", recording.damage().size()},
+                       {"unfinished_bytes", recording.unfinished_bytes()},
+                       {"replayed", result.replayed},
+                       {"equal", result.equal},
+                       {"different", result.different},
+                       {"with_deadline", result.deadlines}};
   document["first_difference"] = nullptr;
   if (result.certified) {
     const CertifiedStep& c = *result.certified;
     const AnswerDifference& d = c.difference;
     if (d.place != Place::none) {
-      Json& first = document["first_difference"];
+      OrderedJson& first = document["first_difference"];
       first = {{"step", c.step}};
       if (d.place == Place::impulse) first.update({{"block", d.item}, {"row", d.entry}});
       if (d.place == Place::velocity) first.update({{"body", d.item}, {"coordinate", d.entry}});
@@ -315,7 +316,7 @@ std::string format_json(const Recording& recording, const ReplayResult& result) 
       first["equal_with_new_solver"] = c.equal_afresh;
     }
     document["certified"] = {{"step", c.step},
-                             {"recorded", c.recorded ? json_of(*c.recorded) : Json()},
+                             {"recorded", c.recorded ? json_of(*c.recorded) : OrderedJson()},
                              {"replayed", json_of(c.replayed)}};
   }
   document["build"] = recording.build();
@@ -417,12 +418,12 @@ int cut(const Recording& recording, const ReplayOptions& options) {
     Index overlaps = 0;  // of rigid contacts; text has no place for their velocities
     for (Index i = 0; i < blocks; ++i) overlaps += step.problem.overlap_velocity(i) > 0 ? 1 : 0;
     if (options.json) {
-      print(Json{{"step", step.number},
-                 {"written", options.output},
-                 {"blocks", blocks},
-                 {"overlaps_left_out", overlaps},
-                 {"law", to_string(step.solver.law)},
-                 {"tolerance", step.solver.tolerance}}
+      print(OrderedJson{{"step", step.number},
+                        {"written", options.output},
+                        {"blocks", blocks},
+                        {"overlaps_left_out", overlaps},
+                        {"law", to_string(step.solver.law)},
+                        {"tolerance", step.solver.tolerance}}
                 .dump() +
             "\n");
     } else {

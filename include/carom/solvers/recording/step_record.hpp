@@ -117,7 +117,7 @@ class StepRecord {
     const std::size_t numbers = Bytes::write_tables(problem, table);
     const auto answer = std::size_t(problem.velocity_count() + problem.impulse_count());
     const std::size_t all = numbers + std::size_t(guess.size()) + answer;
-    if (!bytes_.reserve(tables + all * sizeof(Scalar) + 3 * 8, tables)) return false;
+    if (!bytes_.reserve(tables + all * sizeof(Scalar) + std::size_t(3) * 8, tables)) return false;
     ByteWriter out(bytes_.data());
     out.put_all(RecordingFormat::step_mark, 8);
     out.put(std::uint64_t(0));  // the length
@@ -152,7 +152,8 @@ class StepRecord {
     if (!begun_) return false;
     begun_ = false;
     const auto answer = std::size_t(velocity.size() + impulse.size());
-    if (!bytes_.reserve(answer_at_ + answer * sizeof(Scalar) + 2 * 8, answer_at_)) return false;
+    if (!bytes_.reserve(answer_at_ + answer * sizeof(Scalar) + std::size_t(2) * 8, answer_at_))
+      return false;
     ByteWriter out(bytes_.data() + answer_at_);
     out.put_all(velocity.derived().data(), velocity.size());
     out.put_all(impulse.derived().data(), impulse.size());
