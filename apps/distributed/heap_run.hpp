@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 
 #include "carom/adapters/petsc_contact.hpp"
+#include "carom/core/detail/byte_hash.hpp"
 
 #include "distributed/heap_checkpoint.hpp"
 #include "distributed/heap_part.hpp"
@@ -126,12 +127,10 @@ class HeapRun {
     exchange.update_ghosts(displacement_.data());
   }
 
-  /// A hash of the bits of all bodies' velocities: FNV-1a of each rank's, added. All ranks call it.
+  /// A hash of the bits of all bodies' velocities: that of each rank's, added. All ranks call it.
   [[nodiscard]] std::uint64_t answer_hash() const {
-    std::uint64_t sum = 0xcbf29ce484222325;
-    for (Index k = 0; k < 6 * problem_.own_count(); ++k) {
-      sum = (sum ^ std::bit_cast<std::uint64_t>(velocity_(k))) * 0x100000001b3;
-    }
+    const auto count = std::size_t(6 * problem_.own_count());
+    std::uint64_t sum = carom::detail::hash_words(velocity_.data(), count * sizeof(double));
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, problem_.communicator());
     return sum;
   }
