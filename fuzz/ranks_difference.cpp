@@ -14,6 +14,7 @@
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
+#include "carom/solvers/sap.hpp"
 
 #include "support/petsc_session.hpp"
 
