@@ -350,7 +350,7 @@ TEST_CASE("contact_problem: bad bodies are refused by name", "[contact][example]
   refuse.body(good, Eigen::MatrixXd::Ones(3, 2), "body 2: free velocity entries");
   refuse.body(good, Eigen::MatrixXd::Ones(1, 3), "body 2: free velocity entries");
 
-  const auto now = [&](const Eigen::MatrixXd& velocity_now, const std::string& words) {
+  const auto now = [&](const auto& velocity_now, const std::string& words) {
     std::string thrown = "nothing";
     try {
       refuse.problem.add_body(good, vector, velocity_now);

@@ -88,6 +88,24 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
   CHECK(numbers.fits(plain));
   CHECK_FALSE(numbers.fits(elsewhere));
   CHECK_FALSE(numbers.fits(divided));
+  for (const int rows : {1, 2}) {  // the same rows in all, in another order
+    carom::WeightedBlock<double> held;
+    held.set = carom::free_impulses<double>(rows);
+    plain.add_constraint(0, Eigen::MatrixXd::Ones(rows, 3), held);
+  }
+  ContactProblem<double> turned(0.01);
+  for (const int size : {3, 6}) {
+    turned.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
+  }
+  turned.add_contact(0, Eigen::MatrixXd::Ones(3, 3), law);
+  for (const int rows : {2, 1}) {
+    carom::WeightedBlock<double> held;
+    held.set = carom::free_impulses<double>(rows);
+    turned.add_constraint(0, Eigen::MatrixXd::Ones(rows, 3), held);
+  }
+  numbers.set_zero(plain);
+  CHECK(numbers.fits(plain));
+  CHECK_FALSE(numbers.fits(turned));
 
   // Each of its vectors has to fit.
   using Numbers = ProblemDifferential<double>;

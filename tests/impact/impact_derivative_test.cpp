@@ -307,7 +307,7 @@ TEST_CASE("impact_derivative: data without the mass are those of a mass that sta
       auto change = draw_change(source, linearized.zero());
       change.mass.setZero();
       auto without = change;
-      without.mass.resize(0, 0);
+      without.mass.grow(0, 0);
       CHECK(linearized.push(without) == linearized.push(change));
 
       const VectorX<double> y = draw_vector(source, 4);

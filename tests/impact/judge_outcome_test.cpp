@@ -54,7 +54,7 @@ TEST_CASE("judge_outcome: one outcome, several, and not known", "[impact][exampl
   CHECK(!early.decided);
   CHECK(!early.unique);
   // Two outcomes are enough to decide, even if there are more.
-  const auto enough = judge(many, vector_of({5, 4, 3, 2, 1}), Elastic(), {.state_limit = 100});
+  const auto enough = judge(many, vector_of({5, 4, 3, 2, 1}), Elastic(), {.state_limit = 350});
   CHECK(enough.decided);
   CHECK(!enough.unique);
 }
