@@ -97,8 +97,7 @@ TEST_CASE("block_view: whitened numbers go through the whitened Jacobian", "[con
       view.add_whitened_impulse(gamma.data(), moved.data());
       velocities.see((velocity - expected_velocity).norm(),
                      rounding(100, std::sqrt(own.trace()) * w.norm()));
-      impulses.see((moved - expected).norm(),
-                   rounding(100, std::sqrt(own.trace()) * gamma.norm()));
+      impulses.see((moved - expected).norm(), rounding(100, std::sqrt(own.trace()) * gamma.norm()));
       const Eigen::MatrixXd whole = view.own_delassus();
       delassus.see((whole.topLeftCorner(rows, rows) - own).norm(), rounding(100, own.norm()));
       delassus.see(std::abs(view.own_trace() - own.trace()), rounding(100, own.trace()));

@@ -78,7 +78,8 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
   for (const int size : {3, 6}) {
     elsewhere.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
   }
-  for (int i = 0; i < 3; ++i) divided.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  for (int i = 0; i < 3; ++i)
+    divided.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
   ContactProblem<double> plain = elsewhere;
   const carom::CompliantContact<double> law{.gap = 0, .stiffness = 1};
   plain.add_contact(0, Eigen::MatrixXd::Ones(3, 3), law);
@@ -109,9 +110,9 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
 
   // Each of its vectors has to fit.
   using Numbers = ProblemDifferential<double>;
-  for (const auto vector : {&Numbers::free_velocity, &Numbers::friction, &Numbers::regularization,
-                            &Numbers::bias_velocity, &Numbers::lower, &Numbers::upper,
-                            &Numbers::matrices}) {
+  for (const auto vector :
+       {&Numbers::free_velocity, &Numbers::friction, &Numbers::regularization,
+        &Numbers::bias_velocity, &Numbers::lower, &Numbers::upper, &Numbers::matrices}) {
     Numbers other;
     other.set_zero(plain);
     (other.*vector).grow((numbers.*vector).size() + 1);

@@ -268,7 +268,7 @@ TEST_CASE("uniqueness: labels are found within the tolerance and no further", "[
     CHECK(coxeter_label(exact - 1.1e-9, 1e-9) == 0);
   }
   for (const double c : {-1.0, -1.5, 1e-3, 0.5, 1.0}) CHECK(coxeter_label(c, 1e-9) == 0);
-  CHECK(coxeter_label(1e-13 - 1, 1e-9) == 0);  // m would be some 7e6
+  CHECK(coxeter_label(1e-13 - 1, 1e-9) == 0);               // m would be some 7e6
   CHECK(coxeter_label(-std::cos(pi / 1000.5), 1e-3) == 0);  // as far as can be from any label
   CHECK(coxeter_label(-0.5F, 1e-5F) == 3);
   const ImpactScene near_miss = pair_scene(-0.5 + 1e-6);

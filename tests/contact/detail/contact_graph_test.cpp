@@ -142,8 +142,9 @@ TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
   CHECK((graph.islands().empty() && graph.slot_count() == 0 && graph.slot_of(2) == -1));
 }
 
-TEST_CASE("contact_graph: it is laid out anew where blocks between the same bodies are of other kinds",
-          "[contact][example]") {
+TEST_CASE(
+    "contact_graph: it is laid out anew where blocks between the same bodies are of other kinds",
+    "[contact][example]") {
   carom::WeightedBlock<double> held;
   held.set = carom::free_impulses<double>(1);
   const auto make = [&](int size, int contacts, Index first) {

@@ -71,7 +71,8 @@ TEST_CASE("natural_map: the yardstick counts R where a block has it", "[contact]
   using carom::detail::YardstickSums;
   CHECK(YardstickSums<double>().yardstick(FrictionLaw::coulomb).inverse_mass == 1);
   carom::ContactProblem<double> problem(0.01);
-  problem.add_body(Eigen::Matrix3d(Vector3<double>(2, 4, 8).asDiagonal()), Vector3<double>(1, 2, 3));
+  problem.add_body(Eigen::Matrix3d(Vector3<double>(2, 4, 8).asDiagonal()),
+                   Vector3<double>(1, 2, 3));
   const Vector3<double> moved(3, 0, 4);
   for (const bool rigid : {false, true}) {
     problem.add_contact(0, Eigen::Matrix3d::Identity(),

@@ -189,8 +189,9 @@ TEST_CASE(
   tight.check(count);
 }
 
-TEST_CASE("projection_rounding: beyond a bound the bound is exact, and another number is as far as it is",
-          "[contact][example]") {
+TEST_CASE(
+    "projection_rounding: beyond a bound the bound is exact, and another number is as far as it is",
+    "[contact][example]") {
   const auto set = carom::bounded_impulse(-1.0, 2.0);
   const RowNumbers<double> weights = RowNumbers<double>::Ones();
   const auto bound = [&](double y, double z) {

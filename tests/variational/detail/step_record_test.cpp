@@ -36,7 +36,8 @@ TEST_CASE("step_record: events keep their contacts and their states", "[variatio
   REQUIRE(recorded.count() == 3);
   const auto events = recorded.record.events();
   CHECK(recorded.record.contacts(events[0]).empty());
-  CHECK((recorded.record.contacts(events[1])[0] == 2 && recorded.record.contacts(events[1])[1] == 0));
+  CHECK(
+      (recorded.record.contacts(events[1])[0] == 2 && recorded.record.contacts(events[1])[1] == 0));
   CHECK(recorded.record.contacts(events[2])[0] == 1);
   MechanicalState<double> state{0, VectorX<double>(2), VectorX<double>(2)};
   recorded.record.write_state(1, state);
