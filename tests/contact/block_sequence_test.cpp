@@ -37,6 +37,9 @@ TEST_CASE("block_sequence: blocks keep their order, rows, bodies and Jacobians",
   CHECK(problem.friction_contact_count() == 2);
   CHECK(problem.impulse_count() == 7);
   CHECK(problem.part_count() == 3);
+  CHECK((problem.is_friction_contact(0) && !problem.is_friction_contact(1)));
+  CHECK((problem.number_of_kind(0) == 0 && problem.number_of_kind(2) == 1));
+  CHECK(problem.number_of_kind(1) == 0);
   Index row = 0;
   for (const Index block : {0, 1, 2}) {
     CHECK(problem.first_row(block) == row);
@@ -82,6 +85,11 @@ TEST_CASE("block_sequence: laws are given and read, rigid blocks are counted", "
   problem.make_rigid();  // a joint limit is no contact
   CHECK((problem.is_rigid(0) && !problem.is_rigid(1) && problem.is_rigid(2)));
   CHECK(problem.rigid_count() == 2);
+  limit.rigid = true;
+  problem.set_law(1, limit);
+  problem.make_rigid();  // and stays as it is
+  CHECK(problem.is_rigid(1));
+  CHECK(problem.rigid_count() == 3);
 }
 
 TEST_CASE("block_sequence: another Jacobian has the bits of a problem that was built with it",

@@ -9,7 +9,9 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
+#include "carom/contact/compliance.hpp"
 #include "carom/contact/dual.hpp"
+#include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/solve_contact.hpp"
 
 #include "support/catch.hpp"
@@ -67,6 +69,59 @@ TEST_CASE("block_view: the gradient is the slope of the cost", "[contact][deriva
     slope.see(std::abs((ahead - behind) / (2 * h) - gradient.dot(d)), size);
   });
   slope.check(60);
+}
+
+TEST_CASE("block_view: whitened numbers go through the whitened Jacobian", "[contact][law]") {
+  WorstCase velocities("velocities of the rows"), impulses("whitened impulse");
+  WorstCase delassus("J A^-1 J' of the block"), gross("sum of squares row by row");
+  VectorSource<double> source(6u);
+  int count = 0;
+  for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& w) {
+    const auto problem = build(raw);
+    problem.for_each_block([&](const auto& view) {
+      ++count;
+      const Index rows = view.rows();
+      const Eigen::VectorXd gamma = carom::testing::draw_matrix(source, rows, 1);
+      Eigen::VectorXd velocity = Eigen::VectorXd::Zero(rows);
+      Eigen::VectorXd moved = Eigen::VectorXd::Zero(w.size());
+      Eigen::VectorXd expected_velocity = velocity, expected = moved;
+      Eigen::MatrixXd own = Eigen::MatrixXd::Zero(rows, rows);
+      for (int s = 0; s < view.side_count(); ++s) {
+        const Eigen::MatrixXd columns = view.whitened_columns(s);
+        const auto range = view.side(s).range;
+        expected_velocity += columns.transpose() * w.segment(range.start, range.size);
+        expected.segment(range.start, range.size) += columns * gamma;
+        own += columns.transpose() * columns;
+      }
+      view.add_whitened_velocity(w.data(), velocity.data());
+      view.add_whitened_impulse(gamma.data(), moved.data());
+      velocities.see((velocity - expected_velocity).norm(),
+                     rounding(100, std::sqrt(own.trace()) * w.norm()));
+      impulses.see((moved - expected).norm(), rounding(100, std::sqrt(own.trace()) * gamma.norm()));
+      const Eigen::MatrixXd whole = view.own_delassus();
+      delassus.see((whole.topLeftCorner(rows, rows) - own).norm(), rounding(100, own.norm()));
+      delassus.see(std::abs(view.own_trace() - own.trace()), rounding(100, own.trace()));
+      auto impulse = view.regularization();
+      for (Index i = 0; i < rows; ++i) impulse(i) = gamma(i);
+      const double squared = own.diagonal().dot(gamma.cwiseAbs2());
+      gross.see(std::abs(view.gross_squared(impulse) - squared), rounding(100, squared));
+    });
+  });
+  for (const WorstCase* law : {&velocities, &impulses, &gross}) law->check(count);
+  delassus.check(2 * count);
+}
+
+TEST_CASE("block_view: the least bias is without the velocity that removes an overlap",
+          "[contact][example]") {
+  carom::ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1));
+  const Eigen::Matrix3d rows = Eigen::Matrix3d::Identity();
+  problem.add_contact(0, rows, carom::RigidContact<double>{.gap = -0.1});
+  problem.add_contact(0, rows, carom::CompliantContact<double>{.gap = -0.1, .stiffness = 1});
+  const auto rigid = problem.friction_contact(0), soft = problem.friction_contact(1);
+  CHECK(rigid.bias_velocity()(2) > 0);
+  CHECK(rigid.least_bias_velocity().isZero(0));
+  CHECK(soft.least_bias_velocity() == soft.bias_velocity());
 }
 
 TEST_CASE("block_view: the Hessian is the slope of the gradient, symmetric and no less than A",

@@ -107,6 +107,12 @@ TEST_CASE("compliance_derivative: the inverse mass is the one R was made with, a
     slope.see(std::abs(here.by_log_mass[1] - (w(0, h) - w(0, -h)) / (2 * h)),
               by_differences(1e-9) * here.value);
   }
+  // Nothing moves the contact: it has no inverse mass, whatever the masses are.
+  ContactProblem<double> blocked(0.01);
+  blocked.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  blocked.add_contact(0, Eigen::Matrix3d::Zero(),
+                      CompliantContact<double>{.gap = 0, .stiffness = 1});
+  CHECK(inverse_mass_of(blocked, 0).by_log_mass[0] == 0);
   value.check(60);
   slope.check(120);
 }

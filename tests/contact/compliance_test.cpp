@@ -195,6 +195,10 @@ TEST_CASE("unyielding: what cannot act is named, and what is out of range before
             .find("it: correction: expected its default") == 0);
   CHECK(said({.correction = std::numeric_limits<double>::quiet_NaN()}) ==
         "it: correction: expected a number in [0, 1], got nan");
+  CHECK(
+      law_fault("it", Law{.relative_slip = 0.1}).find("it: relative slip: expected its default") ==
+      0);
+  CHECK(law_fault("it", Law{.stiffness = 3, .relative_slip = 0.1}).empty());
   // A law may have another default.
   CHECK(yielding_fault("it", Law{.stiffness = 3, .correction = 0.5}, 0.5).empty());
 }

@@ -349,6 +349,33 @@ TEST_CASE("contact_problem: bad bodies are refused by name", "[contact][example]
   refuse.body(good, Eigen::VectorXd::Ones(4), "body 2: free velocity entries");
   refuse.body(good, Eigen::MatrixXd::Ones(3, 2), "body 2: free velocity entries");
   refuse.body(good, Eigen::MatrixXd::Ones(1, 3), "body 2: free velocity entries");
+
+  const auto now = [&](const auto& velocity_now, const std::string& words) {
+    std::string thrown = "nothing";
+    try {
+      refuse.problem.add_body(good, vector, velocity_now);
+    } catch (const std::invalid_argument& error) {
+      thrown = error.what();
+    }
+    CHECK(thrown.find(words) == 0);
+  };
+  now(Eigen::MatrixXd::Ones(2, 1), "body 2: velocity entries: expected as many as");
+  now(Eigen::MatrixXd::Ones(3, 2), "body 2: velocity entries: expected as many as");
+  now(Eigen::Vector3d(0, infinity, 0), "body 2: velocity entry 1: expected a finite number");
+}
+
+TEST_CASE("contact_problem: a contact of bodies with many velocities is checked as any other",
+          "[contact][example]") {
+  ContactProblem<double> problem(0.01);
+  for (int body = 0; body < 2; ++body) {
+    problem.add_body(Eigen::MatrixXd::Identity(70, 70), Eigen::VectorXd::Zero(70));
+  }
+  Eigen::MatrixXd jacobian = Eigen::MatrixXd::Ones(3, 70);
+  const CompliantContact<double> law{.gap = 0, .stiffness = 1};
+  CHECK(problem.check_contact(0, jacobian, 1, jacobian, law).empty());
+  jacobian(2, 69) = nan_value;
+  CHECK(problem.check_contact(0, jacobian, 1, jacobian, law) ==
+        "contact 0: Jacobian entry (2, 69): expected a finite number, got nan");
 }
 
 TEST_CASE("contact_problem: bad bodies and Jacobians of a contact are refused by name",

@@ -252,6 +252,7 @@ TEST_CASE("delassus problem: rows keep their places in parts", "[contact][exampl
   problem.write_rows(parts, again);
   CHECK(again == rows);
   CHECK(problem.mean_diagonal() == 0);
+  CHECK(problem.inverse_mass_scale() == 1);
   CHECK(problem.load_norm() == Approx(rows.norm()));
 }
 

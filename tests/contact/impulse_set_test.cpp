@@ -158,6 +158,43 @@ TEST_CASE("impulse set: rolling without spin is rolling with the spin left out",
   }
 }
 
+TEST_CASE("impulse set: the rows of a plane are the first and the last of a part",
+          "[contact][example]") {
+  using carom::detail::part_place, carom::detail::row_at_place;
+  for (const ImpulseShape shape : {ImpulseShape::planar, ImpulseShape::friction,
+                                   ImpulseShape::rolling, ImpulseShape::spinless_rolling}) {
+    const int rows = cone_row_count(shape);
+    int filled = 0;
+    for (int place = 0; place < 6; ++place) {
+      const int row = row_at_place(shape, rows, place);
+      if (row >= 0) CHECK(part_place(shape, row) == place);
+      filled += row >= 0 ? 1 : 0;
+    }
+    CHECK(filled == rows);
+  }
+  CHECK(row_at_place(ImpulseShape::planar, 2, 1) == -1);
+  CHECK(row_at_place(ImpulseShape::planar, 2, 2) == 1);
+}
+
+TEST_CASE("impulse set: a normal bounds one, two or three blocks of rows", "[contact][example]") {
+  const auto blocks_of = [](const carom::ImpulseSet<double>& set, int normal) {
+    int count = 0, rows = 0;
+    CHECK(carom::detail::visit_friction_blocks(set, [&](const auto& block) {
+            ++count;
+            rows += block.size;
+          }) == normal);
+    CHECK(rows == (normal < 0 ? 0 : set.rows - 1));
+    return count;
+  };
+  const carom::Vector3<double> mu(0.5, 0.1, 0.2);
+  CHECK(blocks_of(carom::free_impulses<double>(6), -1) == 0);
+  CHECK(blocks_of(carom::cone_impulses<double>(ImpulseShape::planar, mu), 1) == 1);
+  CHECK(blocks_of(carom::cone_impulses<double>(ImpulseShape::friction, mu), 2) == 1);
+  CHECK(blocks_of(carom::cone_impulses<double>(ImpulseShape::torsional, mu), 2) == 2);
+  CHECK(blocks_of(carom::cone_impulses<double>(ImpulseShape::rolling, mu), 2) == 3);
+  CHECK(blocks_of(carom::cone_impulses<double>(ImpulseShape::ellipsoidal_rolling, mu), 2) == 1);
+}
+
 TEST_CASE("impulse set: every shape has its coefficients of friction", "[contact][example]") {
   CHECK(friction_count(ImpulseShape::intervals) == 0);
   CHECK(friction_count(ImpulseShape::friction) == 1);
@@ -169,6 +206,7 @@ TEST_CASE("impulse set: every shape has its coefficients of friction", "[contact
   CHECK(friction_count(ImpulseShape::ellipsoidal_rolling) == 3);
   CHECK(friction_count(ImpulseShape::spinless_rolling) == 2);
   CHECK(friction_count(static_cast<ImpulseShape>(99)) == 0);
+  CHECK(cone_row_count(static_cast<ImpulseShape>(99)) == 3);
 }
 
 TEST_CASE("impulse set: faults are named", "[contact][input]") {
@@ -188,6 +226,8 @@ TEST_CASE("impulse set: faults are named", "[contact][input]") {
   auto set = carom::free_impulses<double>(2);
   set.rows = 0;
   CHECK(set_fault("x", set) == "x: rows: expected a number in [1, 6], got 0");
+  set.rows = 7;
+  CHECK(set_fault("x", set) == "x: rows: expected a number in [1, 6], got 7");
   set = carom::cone_impulses<double>(ImpulseShape::rolling, {0.5, -0.1, 0});
   CHECK(set_fault("x", set) == "x: friction entry 1: expected a finite number >= 0, got -0.1");
   set.friction.y() = 0;

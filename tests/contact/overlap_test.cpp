@@ -80,6 +80,8 @@ TEST_CASE("overlap: nothing pressed, nothing overlapped, no share: no velocity",
   CHECK(overlap_velocity(0.1, 0.2, Pressing<double>{}, 0.01).value == 0);
   CHECK(overlap_velocity(0.0, 0.2, Pressing<double>{1, true}, 0.01).value == 0);
   CHECK(overlap_velocity(0.1, 0.0, Pressing<double>{1, true}, 0.01).value == 0);
+  // So little pressed that the count of steps is infinite: the share.
+  CHECK(overlap_velocity(1.0, 0.5, Pressing<double>{1e-320, true}, 0.25).value == 2);
 }
 
 TEST_CASE("overlap: its slope is that of differences", "[contact][derivative]") {

@@ -99,6 +99,26 @@ TEST_CASE("position projection: one body comes out along the normal, by the whol
   }
 }
 
+TEST_CASE("position projection: the two rows of a plane are a tangent and the normal",
+          "[contact][law]") {
+  VectorSource<double> source(93u);
+  ContactProblem<double> problem(0.01), moves(1.0);
+  const auto body = carom::testing::draw_body(source, 3, 1);
+  problem.add_body(body.momentum, body.free_velocity);
+  const Eigen::MatrixXd rows = draw_matrix(source, 2, 3);
+  carom::WeightedBlock<double> law;
+  law.set = carom::cone_impulses<double>(carom::ImpulseShape::planar, {0.5, 0, 0});
+  problem.add_constraint(0, rows, law);
+  write_position_problem(problem, VectorX<double>(VectorX<double>::Constant(1, -0.01)), 1e-9,
+                         moves);
+  REQUIRE(moves.is_friction_contact(0));
+  const Eigen::MatrixXd written = moves.jacobian(0, 0);
+  CHECK(written.row(0) == rows.row(0));
+  CHECK(written.row(1).isZero(0));
+  CHECK(written.row(2) == rows.row(1));
+  CHECK(moves.friction_contact_law(0).bias_velocity == Eigen::Vector3d(0, 0, 0.01));
+}
+
 TEST_CASE("position projection: what is wrong is named", "[contact][input]") {
   ContactProblem<double> problem(0.01), moves(1.0);
   problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, 0));

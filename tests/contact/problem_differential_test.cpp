@@ -72,6 +72,52 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
   CHECK_FALSE(numbers.fits(make(3, 6, true, 1)));
   CHECK_FALSE(numbers.fits(make(3, 6, false, 2)));
   CHECK_FALSE(numbers.fits(make(3, 6, false, 0)));
+
+  // The same bodies with the contact at the other one, and other bodies with the same velocities.
+  ContactProblem<double> elsewhere(0.01), divided(0.01);
+  for (const int size : {3, 6}) {
+    elsewhere.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
+  }
+  for (int i = 0; i < 3; ++i)
+    divided.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  ContactProblem<double> plain = elsewhere;
+  const carom::CompliantContact<double> law{.gap = 0, .stiffness = 1};
+  plain.add_contact(0, Eigen::MatrixXd::Ones(3, 3), law);
+  elsewhere.add_contact(1, Eigen::MatrixXd::Ones(3, 6), law);
+  divided.add_contact(0, Eigen::MatrixXd::Ones(3, 3), law);
+  numbers.set_zero(plain);
+  CHECK(numbers.fits(plain));
+  CHECK_FALSE(numbers.fits(elsewhere));
+  CHECK_FALSE(numbers.fits(divided));
+  for (const int rows : {1, 2}) {  // the same rows in all, in another order
+    carom::WeightedBlock<double> held;
+    held.set = carom::free_impulses<double>(rows);
+    plain.add_constraint(0, Eigen::MatrixXd::Ones(rows, 3), held);
+  }
+  ContactProblem<double> turned(0.01);
+  for (const int size : {3, 6}) {
+    turned.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
+  }
+  turned.add_contact(0, Eigen::MatrixXd::Ones(3, 3), law);
+  for (const int rows : {2, 1}) {
+    carom::WeightedBlock<double> held;
+    held.set = carom::free_impulses<double>(rows);
+    turned.add_constraint(0, Eigen::MatrixXd::Ones(rows, 3), held);
+  }
+  numbers.set_zero(plain);
+  CHECK(numbers.fits(plain));
+  CHECK_FALSE(numbers.fits(turned));
+
+  // Each of its vectors has to fit.
+  using Numbers = ProblemDifferential<double>;
+  for (const auto vector :
+       {&Numbers::free_velocity, &Numbers::friction, &Numbers::regularization,
+        &Numbers::bias_velocity, &Numbers::lower, &Numbers::upper, &Numbers::matrices}) {
+    Numbers other;
+    other.set_zero(plain);
+    (other.*vector).grow((numbers.*vector).size() + 1);
+    CHECK_FALSE(other.fits(plain));
+  }
 }
 
 TEST_CASE("problem_differential: the product runs over the data that both have",

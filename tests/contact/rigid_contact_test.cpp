@@ -99,6 +99,10 @@ TEST_CASE("rigid contact: problems take it, and name what is wrong", "[contact][
   CHECK(said({.restitution = 1}) ==
         "contact 1: approach: expected a number, or bodies that were added with their velocity "
         "before the step, as restitution takes the approach from it, got neither");
+  problem.add_body(unit, Eigen::Vector3d(0, 0, 0), Eigen::Vector3d(0, 0, -1));
+  const RigidContact<double> bouncing{.restitution = 1};
+  CHECK(problem.check_contact(1, unit, bouncing).empty());
+  CHECK(problem.check_contact(1, unit, 0, unit, bouncing) == said(bouncing));  // of one body alone
   CHECK(said({.restitution = 0}).empty());
   CHECK(said({.correction = -0.5}) ==
         "contact 1: correction: expected a number in [0, 1], got -0.5");

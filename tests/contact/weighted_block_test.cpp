@@ -74,6 +74,9 @@ TEST_CASE("weighted_block: a friction contact is a block of three rows, and back
   block.set.shift(2) = 1e-9;  // adhesion
   CHECK(!is_friction_contact(block));
   CHECK(!is_friction_contact(cone(ImpulseShape::elliptic)));
+  block = as_block(contact);
+  block.regularization(1) = 4;  // one number is for both tangents
+  CHECK(!is_friction_contact(block));
 }
 
 }  // namespace weighted_block_test

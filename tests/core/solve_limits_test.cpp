@@ -33,3 +33,13 @@ TEST_CASE("solve_limits: another limit of iterations leaves the clock", "[core][
   CHECK_FALSE(limits.is_over());
   CHECK(limits.is_over());
 }
+
+TEST_CASE("solve_limits: a deadline is a finite time on a clock", "[core][example]") {
+  FakeClock clock;
+  CHECK_FALSE(SolveLimits().has_deadline());
+  CHECK_FALSE(SolveLimits{.deadline = 1}.has_deadline());
+  CHECK_FALSE(clock.until(std::numeric_limits<double>::infinity()).has_deadline());
+  CHECK(clock.until(2).has_deadline());
+  CHECK(clock.until(std::numeric_limits<double>::quiet_NaN()).has_deadline());
+  CHECK(clock.calls == 0);  // the clock is not read
+}

@@ -24,6 +24,7 @@ TEST_CASE("solve_report: every measure has its own word", "[core][example]") {
   using carom::ResidualMeasure;
   CHECK(std::string(to_string(ResidualMeasure::momentum_balance)) == "momentum_balance");
   CHECK(std::string(to_string(ResidualMeasure::natural_map)) == "natural_map");
+  CHECK(std::string(to_string(ResidualMeasure::block_error)) == "block_error");
   CHECK(std::string(to_string(ResidualMeasure::own)) == "own");
   CHECK(std::string(to_string(static_cast<ResidualMeasure>(17))) == "unknown");
 }

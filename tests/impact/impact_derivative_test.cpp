@@ -295,6 +295,44 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
   symmetric.check(usable);
 }
 
+TEST_CASE("impact_derivative: data without the mass are those of a mass that stays as it is",
+          "[impact][law]") {
+  VectorSource<double> source(97u);
+  for (const Kind kind : kinds) {
+    const auto data = draw_data<double>(source, kind, 4, 3);
+    for (const auto of : {ImpactMotion::momentum, ImpactMotion::velocity}) {
+      Linearized<double> linearized(kind, data, of);
+      CAPTURE(int(kind), int(of));
+      REQUIRE(linearized.status == ImpactLinearization::usable);
+      auto change = draw_change(source, linearized.zero());
+      change.mass.setZero();
+      auto without = change;
+      without.mass.grow(0, 0);
+      CHECK(linearized.push(without) == linearized.push(change));
+
+      const VectorX<double> y = draw_vector(source, 4);
+      const auto whole = linearized.pull(y);
+      ImpactDifferential<double> gradient;
+      linearized.derivative.set_zero(gradient, false);
+      if (of == ImpactMotion::momentum) {
+        linearized.derivative.pull_back(y, gradient);
+      } else {
+        linearized.derivative.pull_back_velocity(linearized.mass, y, gradient);
+      }
+      CHECK(gradient.mass.size() == 0);
+      CHECK(gradient.motion == whole.motion);
+      CHECK(gradient.normals == whole.normals);
+      CHECK(gradient.restitution == whole.restitution);
+      // A product is over what both contain.
+      const auto other = draw_change(source, linearized.zero());
+      const double both = gradient.dot(other), in_turn = other.dot(gradient);
+      CHECK(both == in_turn);
+      CHECK(std::abs(both + whole.mass.cwiseProduct(other.mass).sum() - whole.dot(other)) <=
+            rounding(100, size_of(whole) * size_of(other)));
+    }
+  }
+}
+
 TEST_CASE("impact_derivative: it is what differences of the resolver say", "[impact][derivative]") {
   VectorSource<double> source(92u);
   WorstCase agrees("push = (outcome at +h - outcome at -h)/2h");
@@ -351,20 +389,22 @@ TEMPLATE_TEST_CASE("impact_derivative: two balls, in closed form", "[impact][exa
     CHECK(equal.derivative.one_sided().empty());
   }
   // v1+ = ((m1 − e m2) v1 + (1 + e) m2 v2)/(m1 + m2), and by energy R is e.
-  const Scalar m1 = 2, m2 = 3, v1 = 1, v2 = Scalar(-0.5), e = Scalar(0.4), sum = m1 + m2;
-  for (const Kind kind : {Kind::newton, Kind::by_energy, Kind::by_energy_bilateral}) {
-    auto data = line_of_balls<Scalar>(Vector2(m1, m2), Vector2(v1, v2));
-    data.restitution = VectorX<Scalar>::Constant(1, e);
-    Linearized<Scalar> linearized(kind, data, ImpactMotion::velocity);
-    REQUIRE(linearized.status == ImpactLinearization::usable);
-    const auto gradient = linearized.pull(Vector2(1, 0));
-    CAPTURE(int(kind), gradient.motion, gradient.mass, gradient.restitution);
-    CHECK(std::abs(gradient.motion(0) - (m1 - e * m2) / sum) <= allowed);
-    CHECK(std::abs(gradient.motion(1) - (1 + e) * m2 / sum) <= allowed);
-    CHECK(std::abs(gradient.restitution(0) - m2 * (v2 - v1) / sum) <= allowed);
-    const Scalar by_m1 = (1 + e) * m2 * (v1 - v2) / (sum * sum);
-    CHECK(std::abs(gradient.mass(0, 0) - by_m1) <= allowed);
-    CHECK(std::abs(gradient.mass(1, 1) + by_m1 * m1 / m2) <= allowed);
+  const Scalar m1 = 2, m2 = 3, v1 = 1, v2 = Scalar(-0.5), sum = m1 + m2;
+  for (const Scalar e : {Scalar(0.4), Scalar(0)}) {
+    for (const Kind kind : {Kind::newton, Kind::by_energy, Kind::by_energy_bilateral}) {
+      auto data = line_of_balls<Scalar>(Vector2(m1, m2), Vector2(v1, v2));
+      data.restitution = VectorX<Scalar>::Constant(1, e);
+      Linearized<Scalar> linearized(kind, data, ImpactMotion::velocity);
+      REQUIRE(linearized.status == ImpactLinearization::usable);
+      const auto gradient = linearized.pull(Vector2(1, 0));
+      CAPTURE(e, int(kind), gradient.motion, gradient.mass, gradient.restitution);
+      CHECK(std::abs(gradient.motion(0) - (m1 - e * m2) / sum) <= allowed);
+      CHECK(std::abs(gradient.motion(1) - (1 + e) * m2 / sum) <= allowed);
+      CHECK(std::abs(gradient.restitution(0) - m2 * (v2 - v1) / sum) <= allowed);
+      const Scalar by_m1 = (1 + e) * m2 * (v1 - v2) / (sum * sum);
+      CHECK(std::abs(gradient.mass(0, 0) - by_m1) <= allowed);
+      CHECK(std::abs(gradient.mass(1, 1) + by_m1 * m1 / m2) <= allowed);
+    }
   }
 }
 
@@ -434,6 +474,17 @@ TEST_CASE("impact_derivative: symmetric impacts are named where their order matt
   // A sweep does not choose by rates.
   CHECK(Linearized<double>(Kind::sweep, data, order.of).derivative.one_sided().empty());
   CHECK(!Linearized<double>(Kind::least, data, order.of).derivative.one_sided().empty());
+
+  // Two pairs of balls apart from each other: either is struck first, and neither feels it.
+  for (const double speed : {1 - 1e-12, 1 + 1e-12}) {
+    MatrixX<double> normals = MatrixX<double>::Zero(4, 2);
+    normals.col(0) = vector_of({-1, 1, 0, 0});
+    normals.col(1) = vector_of({0, 0, -1, 1});
+    const Data<double> pairs{
+        MatrixX<double>::Identity(4, 4), normals, vector_of({1, 0, speed, 0}), {}};
+    const Linearized<double> apart(Kind::first, pairs, ImpactMotion::velocity);
+    for (const Index i : {0, 1}) CHECK(apart.derivative.boundary(i) == ImpactBoundary::inside);
+  }
 
   // Under a right angle both orders end alike, unless the angle itself changes.
   data = boundaries(billiards(pi / 2), vector_of({1, 0, 0, 0, 0, 0}));

@@ -213,6 +213,12 @@ TEST_CASE("impact_problem: what is no contact is refused by name", "[impact][exa
         }) ==
         "contact 0: squared norm of the gradient in the mass metric: expected a finite number > 0, "
         "got -1");
+  const InverseOperator infinite{
+      vector_of({1, std::numeric_limits<double>::infinity()}).asDiagonal()};
+  CHECK_FALSE(problem.try_add_contact(infinite, vector_of({0, 1})));
+  ImpactProblem<double> empty(0);
+  CHECK_FALSE(empty.try_add_contact(InverseOperator{}, VectorX<double>()));
+  CHECK(problem.contact_count() + empty.contact_count() == 0);
 }
 
 TEST_CASE("impact_problem: a problem that is not prepared is refused", "[impact][example]") {

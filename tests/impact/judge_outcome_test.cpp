@@ -53,6 +53,10 @@ TEST_CASE("judge_outcome: one outcome, several, and not known", "[impact][exampl
   const auto early = judge(many, vector_of({5, 4, 3, 2, 1}), Elastic(), {.state_limit = 4});
   CHECK(!early.decided);
   CHECK(!early.unique);
+  // Two outcomes are enough to decide, even if there are more.
+  const auto enough = judge(many, vector_of({5, 4, 3, 2, 1}), Elastic(), {.state_limit = 350});
+  CHECK(enough.decided);
+  CHECK(!enough.unique);
 }
 
 TEST_CASE("judge_outcome: a law whose outcome no order has is said to be one of several",

@@ -265,6 +265,10 @@ TEST_CASE("outcomes: at rest or apart there is one, the momentum itself", "[impa
     CHECK(found.outcomes[0].impulses.norm() == 0);
     CHECK(found.indeterminacy == 0);
   }
+  // Momenta whose squares underflow have ends, and no distance to measure.
+  const auto slow = outcomes_of(ball_line({2, 1, 2}), 1e-200 * vector_of({1, 0, -1}));
+  CHECK(slow.outcomes.size() > 1);
+  CHECK(slow.indeterminacy == 0);
 }
 
 TEST_CASE("outcomes: a wedge has no outcome to enumerate", "[impact][example]") {
@@ -313,6 +317,7 @@ TEST_CASE("outcomes: options that contradict themselves are refused by name", "[
     });
   };
   CHECK(refused({.tolerance = 0}) == "tolerance: expected a fraction in (0, 1), got 0");
+  CHECK(refused({.tolerance = 1}) == "tolerance: expected a fraction in (0, 1), got 1");
   CHECK(refused({.state_limit = 0}) == "state limit: expected a count >= 1, got 0");
   CHECK(refused({.feasibility = -1}) == "feasibility: expected a fraction in [0, 1), got -1");
   CHECK(refused({.feasibility = 2}) == "feasibility: expected a fraction in [0, 1), got 2");

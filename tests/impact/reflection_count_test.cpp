@@ -64,6 +64,13 @@ TEST_CASE("reflection_count: two contacts reflect at most ceil(pi / 2 gamma) tim
   bound.check(10'000);
   one_fewer.check(10'000);
   for (int m = 2; m <= 50; ++m) CHECK(pair_reflection_bound(-std::cos(pi / m), true) == m);
+  // Products of still narrower pairs do not distinguish their counts: the bound is then larger.
+  for (const int m : {100'000, 1'000'000}) {
+    CAPTURE(m);
+    CHECK(pair_reflection_bound(-std::cos(pi / m), true) >= m);
+    CHECK(pair_reflection_bound(-std::cos(pi / m), true) <= 2 * m);
+    CHECK(pair_reflection_bound(-std::cos(pi / m), false) >= m - 1);
+  }
   CHECK(pair_reflection_bound(-1.0, true) == std::numeric_limits<Index>::max());
   CHECK(pair_reflection_bound(1.0, true) == 1);
   CHECK(pair_reflection_bound(1.0, false) == 1);

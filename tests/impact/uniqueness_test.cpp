@@ -49,6 +49,15 @@ CoxeterComponent star(const std::vector<Index>& arms) {
   return component;
 }
 
+/// The same diagram with its nodes counted from the other end.
+CoxeterComponent reversed(CoxeterComponent component) {
+  const Index last = Index(component.nodes.size()) - 1;
+  for (auto& edge : component.edges) {
+    edge = {last - edge.second, last - edge.first, edge.label};
+  }
+  return component;
+}
+
 }  // namespace
 
 TEST_CASE("coxeter_diagram: paths give their labels, other shapes none", "[impact][example]") {
@@ -89,6 +98,14 @@ TEST_CASE("coxeter_diagram: finite irreducible types have their names, infinite 
   CHECK(coxeter_type(star({1, 2, 4})) == "E8");
   CHECK(coxeter_type(star({1, 2, 5})).empty());
   CHECK(coxeter_type(star({2, 2, 2})).empty());
+  CHECK(coxeter_type(star({1, 2, 1})) == "D5");
+}
+
+TEST_CASE("coxeter_diagram: the order of the nodes does not matter", "[impact][law]") {
+  CHECK(path_labels(reversed(row({3, 4, 3}))) == std::vector<int>{3, 4, 3});
+  CHECK(arm_lengths(reversed(star({4, 1, 2}))) == std::vector<Index>{1, 2, 4});
+  CHECK(coxeter_type(reversed(row({3, 3, 4}))) == "B4");
+  CHECK(coxeter_type(reversed(star({1, 2, 3}))) == "E7");
 }
 
 }  // namespace coxeter_diagram_test
@@ -251,6 +268,7 @@ TEST_CASE("uniqueness: labels are found within the tolerance and no further", "[
     CHECK(coxeter_label(exact - 1.1e-9, 1e-9) == 0);
   }
   for (const double c : {-1.0, -1.5, 1e-3, 0.5, 1.0}) CHECK(coxeter_label(c, 1e-9) == 0);
+  CHECK(coxeter_label(1e-13 - 1, 1e-9) == 0);               // m would be some 7e6
   CHECK(coxeter_label(-std::cos(pi / 1000.5), 1e-3) == 0);  // as far as can be from any label
   CHECK(coxeter_label(-0.5F, 1e-5F) == 3);
   const ImpactScene near_miss = pair_scene(-0.5 + 1e-6);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "support/catch.hpp"
 #include "support/solve_status.hpp"
@@ -22,6 +24,17 @@ TEST_CASE("impact_step_report: no status but converged counts as such", "[variat
     report.impact_status = status;
     CHECK(report.converged());
   }
+}
+
+TEST_CASE("impact_step_report: every reason against a derivative has its own word",
+          "[variational][example]") {
+  using Status = carom::StepLinearizationStatus;
+  std::set<std::string> words;
+  for (int k = 0; k <= int(Status::not_solved); ++k) words.insert(to_string(Status(k)));
+  CHECK(words.size() == 12);
+  CHECK(words.count("linearized") == 1);
+  CHECK(words.count("unknown") == 0);
+  CHECK(std::string(to_string(Status(99))) == "unknown");
 }
 
 TEMPLATE_TEST_CASE("impact_step_report: the default tolerances fit together in either precision",

@@ -283,6 +283,42 @@ TEST_CASE("impact_stepper: overlap is reported, bad numbers leave the state",
 
 namespace {
 
+/// A mass with a gap that no motion changes.
+struct Sunk : OnLine {
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(0) * 0.0 - 1.0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("impact_stepper: overlap that no motion removes is reported, the state stays",
+          "[variational][edge]") {
+  ImpactStepOptions<double> options;
+  options.project_out = true;
+  ImpactStepper<Sunk, ImpactResolver<double>> stepper({}, ImpactResolver<double>(), options);
+  MechanicalState<double> state{2, numbers<double>({1}), numbers<double>({0.5})};
+  const auto report = stepper.step(state, 0.01);
+  CHECK(report.status == SolveStatus::no_progress);
+  CHECK(report.penetration == 1);
+  CHECK_FALSE(report.projected);
+  CHECK((state.time == 2 && state.q(0) == 1 && state.momentum(0) == 0.5));
+}
+
+TEST_CASE("impact_stepper: a state without a mass has no energy", "[variational][edge]") {
+  ImpactStepper<MassesOnLine> stepper(MassesOnLine{{0, 1}, false});
+  const MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({1, 1})};
+  CHECK(std::isnan(stepper.energy(state)));
+  VectorX<double> velocity(2);
+  CHECK_FALSE(stepper.write_velocity(state, velocity));
+  ImpactStepper<MassesOnLine> moving(MassesOnLine{{1, 2}, false});
+  CHECK(moving.write_velocity(state, velocity));
+  CHECK((velocity(0) == 1 && velocity(1) == 0.5));
+}
+
+namespace {
+
 /// A mass at whose place the gap may have no value.
 struct Rooted : OnLine {
   template <typename Q>

@@ -71,12 +71,17 @@ TEST_CASE("joint_forces: actuators give no more than their limit", "[variational
   q(0) = 2;
   system.write_force(q, v, 0, f, by_q, by_v);
   CHECK(f(0) == -3);
+  q(0) = 0.99;  // within its limit
+  system.write_force(q, v, 0, f, by_q, by_v);
+  CHECK(std::abs(f(0) - 1) <= rounding(100, 1.0));
+  CHECK((by_q(0, 0) == -100 && by_v(0, 0) == -20));
 }
 
 TEST_CASE("joint_forces: forces that make no sense are named", "[variational][edge]") {
   const Oscillator<double> system;
   const auto fault = [&](const JointForce<double>& f) { return Forced::check(system, {f}); };
   CHECK(fault(JointForce<double>::spring(1, 4)).find("force 0: coordinate") == 0);
+  CHECK(fault(JointForce<double>::spring(-1, 4)).find("force 0: coordinate") == 0);
   CHECK(fault(JointForce<double>::damper(0, -1)).find("force 0: damping") == 0);
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(fault(JointForce<double>::spring(0, 1, infinity)).find("force 0: rest") == 0);

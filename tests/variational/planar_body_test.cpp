@@ -20,6 +20,8 @@ TEST_CASE("planar_body: bad bodies are named", "[variational][input]") {
   CHECK(check_bodies(std::vector<PlanarBody<double>>()) == "bodies: expected at least 1, got 0");
   CHECK(fault([](auto& b) { b.parent = 2; }) ==
         "body 2: parent: expected -1 or the index of an earlier body, got 2");
+  CHECK(fault([](auto& b) { b.parent = -2; }) ==
+        "body 2: parent: expected -1 or the index of an earlier body, got -2");
   CHECK(fault([](auto& b) { b.mass = -1; }) ==
         "body 2: mass: expected a finite number >= 0, got -1");
   CHECK(fault([](auto& b) { b.inertia = std::numeric_limits<double>::quiet_NaN(); }) ==

@@ -454,6 +454,12 @@ TEST_CASE("spatial_tree: bodies without mass carry what follows", "[variational]
   empty.write_lagrangian_curvature(VectorX<double>::Ones(1), VectorX<double>::Ones(1), 0, none);
   CHECK(none.value == 0);
   CHECK(none.by_vv(0, 0) == 0);
+  // A wheel without mass has the inertia that it was given.
+  auto wheel = SpatialBody<double>::link(-1, JointKind::revolute, Point::Unit(0));
+  wheel.inertia.diagonal() << 0.5, 0.25, 0.25;
+  const SpatialTree<double> turning({wheel});
+  turning.write_lagrangian_curvature(VectorX<double>::Ones(1), VectorX<double>::Ones(1), 0, none);
+  CHECK(std::abs(none.by_vv(0, 0) - 0.5) <= rounding(4, 1.0));
 }
 
 TEST_CASE("spatial_tree: a configuration that is not a number is not taken for another",

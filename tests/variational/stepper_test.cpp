@@ -289,6 +289,7 @@ TEST_CASE("stepper: a mass matrix that is singular somewhere is reported", "[var
   const auto report = stepper.step(state, 0.1);
   CHECK(report.status == SolveStatus::no_progress);
   CHECK(state.q(0) == 1);
+  CHECK(std::isnan(stepper.energy(state)));
 }
 
 namespace {

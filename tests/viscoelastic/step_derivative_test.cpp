@@ -739,6 +739,12 @@ TEST_CASE("step_derivative: what it cannot differentiate", "[viscoelastic][deriv
   state = start.state;
   CHECK(derivative.step(stepper, state, 0.001).converged());  // and it goes on
   CHECK(derivative.matrix().allFinite());
+  // A step of so many oscillations that the series for its derivative would be too long.
+  start.options.events = false;
+  auto single = start.stepper();
+  state = start.state;
+  CHECK(derivative.step(single, state, 1e5).status == carom::SolveStatus::not_finite);
+  CHECK(derivative.matrix().hasNaN());
 }
 
 }  // namespace step_derivative_test

@@ -19,7 +19,8 @@ struct WeightedBall {
   Scalar multiplier{0};  ///< λ; zero inside
   bool inside = true;
 
-  /// @param w, z  of `size` numbers, w > 0.
+  /// @param w, z    of `size` numbers, w > 0.
+  /// @param radius  > 0.
   WeightedBall(int size, const std::array<Scalar, 5>& w, const std::array<Scalar, 5>& z,
                const Scalar& radius) noexcept
       : point(z) {
@@ -29,11 +30,6 @@ struct WeightedBall {
     const Scalar norm = sqrt(squared);
     inside = norm <= radius;
     if (inside) return;
-    if (!(radius > Scalar(0))) {
-      point = {};
-      multiplier = std::numeric_limits<Scalar>::infinity();
-      return;
-    }
     // 1/‖x(λ)‖ is concave and increasing. Newton's method from λ = 0 increases monotonically to the
     // root, and needs one step if all weights are equal. The limit bounds the work. If it is
     // reached, the last point is outside the ball by the remaining error.

@@ -107,6 +107,19 @@ TEST_CASE("block_error: each region has its own error", "[contact][example]") {
   CHECK(std::abs(convex({1, 0, 0}) - 0.5 / 0.5) <= few);
 }
 
+TEST_CASE("block_error: without friction a tangential impulse counts by the velocity that it gives",
+          "[contact][example]") {
+  const RowScales<double, 6> scales = six_rows(RowScales<double, 3>{{2, 2, 0.5}, {4, 4, 4}});
+  const auto error = [&](const Vector3<double>& impulse, const Vector3<double>& velocity) {
+    return block_error(FrictionLaw::coulomb, friction_impulses(0.0), six_rows<double>(impulse),
+                       six_rows<double>(velocity), scales)
+        .largest;
+  };
+  CHECK(error({0, 0, 3}, {1, -2, 0}) == 0);  // it may slide
+  CHECK(std::abs(error({1e-3, 0, 3}, {0, 0, 0}) - 4e-3 / 0.5) <= rounding(8, 1.0));
+  CHECK(std::abs(error({0, -1e-3, 3}, {0, 0, 0}) - 4e-3 / 0.5) <= rounding(8, 1.0));
+}
+
 TEST_CASE("block_error: what is not finite, or has no scale, is infinitely far",
           "[contact][regression]") {
   constexpr double infinity = std::numeric_limits<double>::infinity();

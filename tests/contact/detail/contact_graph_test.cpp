@@ -142,6 +142,39 @@ TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
   CHECK((graph.islands().empty() && graph.slot_count() == 0 && graph.slot_of(2) == -1));
 }
 
+TEST_CASE(
+    "contact_graph: it is laid out anew where blocks between the same bodies are of other kinds",
+    "[contact][example]") {
+  carom::WeightedBlock<double> held;
+  held.set = carom::free_impulses<double>(1);
+  const auto make = [&](int size, int contacts, Index first) {
+    ContactProblem<double> problem(0.01);
+    for (int i = 0; i < 3; ++i) {
+      problem.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
+    }
+    const Eigen::MatrixXd rows = Eigen::MatrixXd::Ones(3, size);
+    for (int i = 0; i < 3; ++i) {
+      if (i < contacts) {
+        problem.add_contact(first, rows, first + 1, rows,
+                            carom::WeightedContact<double>{0.5, {1, 1}, {0, 0, 0}});
+      } else {
+        problem.add_constraint(first, rows.topRows(1), first + 1, rows.topRows(1), held);
+      }
+    }
+    return problem;
+  };
+  ContactGraph graph;
+  const auto counts = [&](const ContactProblem<double>& problem) {
+    graph.analyse(problem, any_work);
+    return std::vector<int>{graph.analysis_count(), graph.layout_count()};
+  };
+  CHECK(counts(make(3, 2, 0)) == std::vector<int>{1, 1});
+  CHECK(counts(make(3, 2, 0)) == std::vector<int>{1, 1});
+  CHECK(counts(make(3, 1, 0)) == std::vector<int>{1, 2});
+  CHECK(counts(make(3, 1, 1)) == std::vector<int>{2, 3});  // between other bodies
+  CHECK(counts(make(4, 1, 1)) == std::vector<int>{3, 4});  // of another size
+}
+
 TEST_CASE("contact_graph: an island is direct while its factor is small enough",
           "[contact][example]") {
   VectorSource<double> source(9u);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/contact/contact_problem.hpp"
+
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
@@ -51,6 +53,41 @@ TEST_CASE("natural_map: numbers that are not finite make it infinite", "[contact
                             six_rows<double>(broken), six_rows<double>(one), 1.0) == infinity);
   ConeRegion region{};
   CHECK(natural_map(cone, broken, one, region).minCoeff() == infinity);
+
+  using carom::detail::relative_error;
+  CHECK(relative_error(3.0, 4.0) == 0.75);
+  CHECK(relative_error(3.0, 0.0) == 3);
+  CHECK(relative_error(3.0, infinity) == infinity);
+  CHECK(relative_error(3.0, bad) == infinity);
+  const carom::detail::Yardstick<double> yardstick{FrictionLaw::coulomb, 2, 1};
+  carom::detail::MapSums<double> sums;
+  sums.map = 16;
+  CHECK(sums.error(yardstick) == 2);
+  sums.map = bad;
+  CHECK(sums.error(yardstick) == infinity);
+}
+
+TEST_CASE("natural_map: the yardstick counts R where a block has it", "[contact][law]") {
+  using carom::detail::YardstickSums;
+  CHECK(YardstickSums<double>().yardstick(FrictionLaw::coulomb).inverse_mass == 1);
+  carom::ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d(Vector3<double>(2, 4, 8).asDiagonal()),
+                   Vector3<double>(1, 2, 3));
+  const Vector3<double> moved(3, 0, 4);
+  for (const bool rigid : {false, true}) {
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0.5, {0.25, 0.5}, {0, 0, 0}, rigid});
+    const auto contact = problem.friction_contact(problem.block_count() - 1);
+    for (const bool softened : {false, true}) {
+      YardstickSums<double> sums;
+      const double trace = sums.add(contact, moved, softened);
+      CHECK(std::abs(trace - (0.5 + 0.25 + 0.125)) <= rounding(8, 1.0));
+      CHECK(sums.diagonal == trace + (rigid && !softened ? 0 : 0.25 + 0.25 + 0.5));
+      CHECK(sums.load_squared == 25);
+      CHECK(sums.rows == 3);
+      CHECK(sums.yardstick(FrictionLaw::convex).load == 5);
+    }
+  }
 }
 
 }  // namespace natural_map_test

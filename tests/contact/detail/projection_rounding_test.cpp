@@ -189,6 +189,24 @@ TEST_CASE(
   tight.check(count);
 }
 
+TEST_CASE(
+    "projection_rounding: beyond a bound the bound is exact, and another number is as far as it is",
+    "[contact][example]") {
+  const auto set = carom::bounded_impulse(-1.0, 2.0);
+  const RowNumbers<double> weights = RowNumbers<double>::Ones();
+  const auto bound = [&](double y, double z) {
+    RoundedRows<double> trial{};
+    trial[0] = y;
+    RowNumbers<double> nearest = RowNumbers<double>::Zero();
+    nearest(0) = z;
+    return double(ProjectionRounding<double>(set, weights, trial, nearest).rows()(0));
+  };
+  CHECK(bound(5, 2) == 0);
+  CHECK(bound(-5, -1) == 0);
+  CHECK((bound(5, 1.5) >= 0.5 && bound(5, 1.5) <= rounding(8, 1.0) + 0.5));
+  CHECK((bound(-5, 0.5) >= 1.5 && bound(-5, 0.5) <= rounding(8, 1.0) + 1.5));
+}
+
 TEST_CASE("projection_rounding: a row that pulls costs what it pulls against the velocity",
           "[contact][example]") {
   auto set = carom::pushing_impulse<double>();

@@ -92,6 +92,27 @@ TEST_CASE("second_order: pairs of directions give one Hessian entry each", "[lin
   CHECK(f.inner(2) == Approx(1.3 * std::cos(1.3 * 2.3)));
 }
 
+TEST_CASE("second_order: each outer direction goes with each inner one", "[linalg][law]") {
+  using Number = SecondOrder<double>;
+  Number x(0.7), y(1.9);
+  for (int i = 0; i < Number::outers; ++i) {
+    x.outer(i) = 1 + i;
+    y.outer(i) = 3 - i;
+  }
+  for (int j = 0; j < Number::inners; ++j) {
+    x.inner(j) = 2 - 0.5 * j;
+    y.inner(j) = 1 + 2 * j;
+  }
+  const Number f = sin(x), g = x * y;
+  for (int i = 0; i < Number::outers; ++i) {
+    for (int j = 0; j < Number::inners; ++j) {
+      CAPTURE(i, j);
+      CHECK(f.mixed(j, i) == Approx(-std::sin(0.7) * x.inner(j) * x.outer(i)));
+      CHECK(g.mixed(j, i) == Approx(x.outer(i) * y.inner(j) + y.outer(i) * x.inner(j)));
+    }
+  }
+}
+
 TEST_CASE("second_order: vectors of Eigen hold it", "[linalg][example]") {
   VectorX<SecondOrder<double>> x(2);
   x(0) = variable(2.0);

@@ -57,4 +57,16 @@ TEST_CASE("anchor: derivatives by differences, soon and late", "[viscoelastic][d
   }
 }
 
+TEST_CASE("anchor: derivatives without spring, damper or both", "[viscoelastic][example]") {
+  const auto spring = carom::detail::slip_stretch_derivative(1.0, 4.0, 2.0, 0.0, 0.1);  // −λ/K
+  CHECK((spring.by_force == -0.5 && spring.by_stiffness == 1));
+  CHECK((spring.by_stretch == 0 && spring.by_damping == 0 && spring.by_time == 0));
+  const auto none = carom::detail::slip_stretch_derivative(1.0, 4.0, 0.0, 0.0, 0.1);
+  CHECK(none.by_stretch == 1);
+  CHECK((none.by_force == 0 && none.by_stiffness == 0 && none.by_time == 0));
+  const auto damper = carom::detail::slip_stretch_derivative(1.0, 4.0, 0.0, 2.0, 0.5);  // e − λ t/B
+  CHECK((damper.by_stretch == 1 && damper.by_force == -0.25 && damper.by_time == -2));
+  CHECK(damper.by_damping == 0.5);
+}
+
 }  // namespace anchor_test

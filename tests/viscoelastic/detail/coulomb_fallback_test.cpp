@@ -161,6 +161,8 @@ TEST_CASE("coulomb_fallback: problems without an answer, of NaN, and of no conta
   CHECK(fallback.force().allFinite());
   c.gain.setIdentity();
   CHECK(solve(fallback, c, guess, 1e-10).converged());
+  const VectorX<double> broken = VectorX<double>::Constant(3, std::nan(""));
+  CHECK(solve(fallback, c, broken, 1e-10).status == SolveStatus::not_finite);
   c.average(2) = std::numeric_limits<double>::quiet_NaN();
   CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::not_finite);
   c.average(2) = 0;

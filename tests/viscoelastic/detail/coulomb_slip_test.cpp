@@ -76,6 +76,11 @@ TEST_CASE("coulomb_slip: problems of no contact, of zeros, and of NaN", "[viscoe
   CHECK(slip.force().isZero(0));
   average(4) = std::numeric_limits<double>::infinity();
   CHECK(slip.solve(gain, average, friction).status == carom::SolveStatus::not_finite);
+  average(4) = 0;
+  MatrixX<double> broken = gain;
+  broken(1, 1) = std::nan("");
+  CHECK(slip.solve(broken, average, friction).status == carom::SolveStatus::not_finite);
+  CHECK(slip.force().isZero(0));
 }
 
 TEST_CASE("coulomb_slip: stiffness of 1e3 to 1e10, damped and not", "[viscoelastic][law]") {

@@ -98,6 +98,15 @@ TEST_CASE("force_cone: forces inside stay as they are, without a gain", "[viscoe
   CHECK(pair.cone.velocity().isZero(0));
 }
 
+TEST_CASE("force_cone: averages that are no numbers are reported", "[viscoelastic][input]") {
+  for (const bool second : {false, true}) {
+    Pair pair;
+    (second ? pair.average2 : pair.average)(4) = std::nan("");
+    CHECK(pair.cone.apply(SlipLaw::coulomb, pair.forces, pair.average, pair.average2, pair.friction)
+              .status == carom::SolveStatus::not_finite);
+  }
+}
+
 TEST_CASE("force_cone: contacts without tangential spring and damper", "[viscoelastic][example]") {
   for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial}) {
     Pair pair;

@@ -2,6 +2,7 @@
 #include "carom/viscoelastic/detail/general_forces.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Dense>
 
@@ -64,6 +65,31 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   CHECK(general.evaluate(c.y, c.rate, c.acceleration, a, a2));
   c.stiffness(0) = std::nan("");
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
+}
+
+TEST_CASE("general_forces: numbers that are not finite are reported", "[viscoelastic][input]") {
+  VectorSource<double> source(8u);
+  const SpringCase<double> c(source, 2, 6, 0.001);
+  GeneralForces<double> general;
+  general.prepare(2);
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    MatrixX<double> inverse_mass = c.inverse_mass();
+    VectorX<double> stiffness = c.stiffness, damping = c.damping;
+    inverse_mass(1, 2) = bad;
+    CHECK_FALSE(general.set(inverse_mass, stiffness, damping, 1e-4));
+    stiffness(3) = bad;
+    CHECK_FALSE(general.set(c.inverse_mass(), stiffness, damping, 1e-4));
+    damping(5) = bad;
+    CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, damping, 1e-4));
+    REQUIRE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
+    VectorX<double> y = c.y, a(6), a2(6);
+    y(0) = bad;
+    for (const Way way : {Way::taylor, Way::dense}) {
+      general.choose(way);
+      CHECK_FALSE(general.evaluate(y, c.rate, c.acceleration, a, a2));
+      CHECK(general.evaluate(c.y, c.rate, c.acceleration, a, a2));
+    }
+  }
 }
 
 }  // namespace general_forces_test

@@ -366,7 +366,6 @@ class LaneMap {
   [[nodiscard]] const std::vector<LaneContact>& others() const noexcept { return others_; }
   /// Whether some block is rigid.
   [[nodiscard]] bool is_rigid() const noexcept { return rigid_; }
-  [[nodiscard]] bool is_touched() const noexcept { return !contacts_.empty() || !others_.empty(); }
   /// First velocity of a body of the solver's order in the solver's numbering.
   [[nodiscard]] int start(std::size_t body) const noexcept { return starts_[body]; }
   [[nodiscard]] const LaneSides& sides(std::size_t contact) const noexcept {
