@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: bytes as a contact problem of floats, solved in float and, with exactly these
-// numbers, in double. Of compliant contact under the convex law the answers, and any other velocity,
-// can be no farther apart than the sum of their proven bounds. Of the rest, what float calls
-// converged must be so for the judge in double.
+// numbers, in double. Of compliant contact under the convex law the answers, and any other
+// velocity, can be no farther apart than the sum of their proven bounds. Of the rest, what float
+// calls converged must be so for the judge in double.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -102,7 +102,8 @@ double effort(const ContactProblem<double>& problem, const VectorX<float>& impul
   problem.for_each_block([&](const auto& block) {
     for (int s = 0; s < block.side_count(); ++s) {
       for (int r = 0; r < block.rows(); ++r) {
-        pushes += block.whitened_columns(s).col(r).norm() * std::abs(double(impulse(block.first_row() + r)));
+        pushes += block.whitened_columns(s).col(r).norm() *
+                  std::abs(double(impulse(block.first_row() + r)));
       }
     }
   });
@@ -118,7 +119,8 @@ double effort(const ContactProblem<double>& problem, const VectorX<float>& impul
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Draws draws(data, size);
-  const FrictionLaw law = draws.pick({FrictionLaw::convex, FrictionLaw::convex, FrictionLaw::coulomb});
+  const FrictionLaw law =
+      draws.pick({FrictionLaw::convex, FrictionLaw::convex, FrictionLaw::coulomb});
   const float tolerance = draws.pick({1e-4f, 1e-3f, 1e-5f});
   auto shape = carom::fuzz::draw_shape(draws);
   if (law == FrictionLaw::convex) shape.softness = carom::fuzz::Softness::compliant;
@@ -144,6 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                known = judged(planted.velocity, planted.impulse);
   const double allowed = 1.01 * double(by_float.report.residual_target) +
                          10 * epsilon * effort(exact, by_float.impulse) + 300 * epsilon;
-  demand(found <= allowed + 30 * known, "the judge in double agrees with that in float", found, allowed);
+  demand(found <= allowed + 30 * known, "the judge in double agrees with that in float", found,
+         allowed);
   return 0;
 }
