@@ -14,9 +14,15 @@ carom.torch, carom.jax, carom.mujoco, carom.newton and carom.pinocchio are impor
 """
 from typing import TYPE_CHECKING, Any
 
-from carom import _core
+try:
+    from carom import _core
 
-if not _core._is_main_interpreter():
+    _in_main_interpreter = _core._is_main_interpreter()
+except ImportError as fault:
+    if "subinterpreters" not in str(fault):  # the words of Python 3.12 and later, which refuses isolated interpreters itself
+        raise
+    _in_main_interpreter = False
+if not _in_main_interpreter:
     raise ImportError("carom works in the main interpreter of a process only, not in sub-interpreters: its types are "
                       "shared by all of them")
 

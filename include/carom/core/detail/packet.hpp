@@ -142,7 +142,10 @@ class Packet {
     Register largest = registers_[0];
     CAROM_UNROLL
     for (int k = 1; k < count; ++k) largest = Eigen::internal::pmax(largest, registers_[k]);
-    return Eigen::internal::predux_max(largest);
+    if constexpr (width == 1)
+      return largest;  // Eigen aligns a copy to its size, 12 of some types
+    else
+      return Eigen::internal::predux_max(largest);
   }
 
   /// The same numbers, converted to another type.

@@ -113,22 +113,24 @@ class BodyPairs {
     }
   }
 
-  /// The distance of w − w* from Ĵᵀγ, for the worst body and relative to the sum of the impulses on
-  /// it [-].
+  /// The distance of w − w* from Ĵᵀγ, for the worst body and relative to w − w* or the sum of the
+  /// impulses on it [-].
   /// @param momentum  Ĵᵀγ.
   [[nodiscard]] Scalar balance(const BodyRows<Scalar>& rows, Index island, const Scalar* impulse,
                                const Scalar* momentum) noexcept {
     using std::sqrt;
-    write_gross(rows, island, impulse);
+    write_gross(rows, island, impulse, true);
     const auto& range = rows.graph().islands()[island].range;
     Scalar worst(0);
     for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
       const Index start = rows.starts()[slot], size = rows.graph().forest().size(slot);
-      Scalar off(0);
+      Scalar off(0), moved(0);
       for (Index u = start; u < start + size; ++u) {
         off += (pushed_[u] - momentum[u]) * (pushed_[u] - momentum[u]);
+        moved += pushed_[u] * pushed_[u];
       }
-      if (off > Scalar(0)) worst = (std::max)(worst, Scalar(sqrt(off) / gross_[slot]));
+      if (!(off > Scalar(0))) continue;
+      worst = (std::max)(worst, Scalar(sqrt(off) / (std::max)(gross_[slot], Scalar(sqrt(moved)))));
     }
     return is_finite(worst) ? worst : std::numeric_limits<Scalar>::infinity();
   }
@@ -137,7 +139,7 @@ class BodyPairs {
   [[nodiscard]] Scalar cancellation(const BodyRows<Scalar>& rows, const PartScales<Scalar>& scales,
                                     Index island, const Scalar* impulse) noexcept {
     using std::sqrt;
-    write_gross(rows, island, impulse);
+    write_gross(rows, island, impulse, false);
     const ContactIsland& own = rows.graph().islands()[island];
     Scalar worst(0);
     for (Index e = own.first_edge; e < own.edge_end; ++e) {
@@ -159,8 +161,10 @@ class BodyPairs {
   }
 
  private:
-  /// gross_ ← Σ ‖Ĵᵀγ‖ over the parts that act on each body of an island.
-  void write_gross(const BodyRows<Scalar>& rows, Index island, const Scalar* impulse) noexcept;
+  /// gross_ ← Σ ‖Ĵᵀγ‖ on each body of an island, over the blocks, as a judge sums, or over their
+  /// parts, which may cancel within a block.
+  void write_gross(const BodyRows<Scalar>& rows, Index island, const Scalar* impulse,
+                   bool by_blocks) noexcept;
 
   Sequence<Scalar> pushed_, last_;  ///< w − w*, and dw of the step before
   Sequence<Scalar> gross_;          ///< per body [√J]
@@ -170,23 +174,34 @@ class BodyPairs {
 
 template <RealScalar Scalar>
 void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
-                                    const Scalar* impulse) noexcept {
+                                    const Scalar* impulse, bool by_blocks) noexcept {
   using std::sqrt;
   const ContactIsland& own = rows.graph().islands()[island];
   for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) gross_[slot] = Scalar(0);
   for (Index e = own.first_edge; e < own.edge_end; ++e) {
     const PackedEdge& edge = rows.edges()[e].packed;
     const int slot_of_side[2] = {edge.low_slot, edge.high_slot};
-    for (Index k = edge.first_part; k < edge.part_end; ++k) {
-      const PartRows<Scalar> part(edge, rows.jacobians(edge), k);
-      const Scalar gamma[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
-      for (int s = 0; s < part.side_count; ++s) {
+    const auto add = [&](Index first, Index end) {
+      const PartRows<Scalar> shape(edge, rows.jacobians(edge), first);
+      for (int s = 0; s < shape.side_count; ++s) {
         RowPacket<Scalar> squares = RowPacket<Scalar>::Zero();
-        for (Index i = 0; i < part.lanes[s]; i += row_lanes) {
-          squares += part.momentum(s, i, gamma).square();
+        for (Index i = 0; i < shape.lanes[s]; i += row_lanes) {
+          RowPacket<Scalar> sum = RowPacket<Scalar>::Zero();
+          for (Index k = first; k < end; ++k) {
+            const Scalar gamma[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
+            sum += PartRows<Scalar>(edge, rows.jacobians(edge), k).momentum(s, i, gamma);
+          }
+          squares += sum.square();
         }
         gross_[slot_of_side[s]] += sqrt(squares.sum());
       }
+    };
+    for (Index i = rows.edges()[e].first_block; i < rows.edges()[e].block_end; ++i) {
+      rows.blocks().visit(i, [&](const auto& block) {
+        const Index first = block.first_part, end = first + block.parts;
+        if (by_blocks) return add(first, end);
+        for (Index k = first; k < end; ++k) add(k, k + 1);
+      });
     }
   }
 }
