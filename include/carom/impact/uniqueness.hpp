@@ -41,7 +41,7 @@ struct CoxeterComponent {
     if (degree(node) > 2) return {};
     if (degree(node) == 1) at = node;
   }
-  if (at < 0) return {};  // a ring; with an end, a connected one is a path
+  if (at < 0 || component.edges.size() + 1 != component.nodes.size()) return {};
   for (Index from = -1; labels.size() < component.edges.size();) {
     for (const auto& e : component.edges) {
       const Index other = e.first == at ? e.second : e.second == at ? e.first : -1;
@@ -114,7 +114,7 @@ struct CoxeterComponent {
   const std::vector<Index> arms = arm_lengths(component);
   if (arms.empty() || arms[0] != 1) return "";
   if (arms[1] == 1) return "D" + count;
-  if (arms[1] == 2 && arms[2] <= 4) return "E" + count;
+  if (arms[1] == 2 && arms[2] >= 2 && arms[2] <= 4) return "E" + count;
   return "";
 }
 
