@@ -388,18 +388,14 @@ template <RealScalar Scalar>
     ImpulseSet<Long> scaled;
     scaled.shape = set.shape;
     scaled.rows = set.rows;
-    // Where a contact sticks by adhesion, its impulses are those that hold it: they may be far
-    // larger than all that move the bodies.
-    Long held = scale;
-    for (int r = 0; r < rows; ++r) held = std::max(held, std::abs(Long(set.shift(r))) * units(r));
     for (int r = 0; r < rows; ++r) {
       const Long unit = units(r), softness = soft ? Long(block.regularization()(r)) : Long(0);
       if (!(unit > 0)) continue;
-      g(r) = gamma(r) * unit / held;
+      g(r) = gamma(r) * unit / scale;
       u(r) = (moved(r) - Long(block.bias_velocity()(r)) + softness * gamma(r)) / unit / scale;
-      scaled.lower(r) = Long(set.lower(r)) * unit / held;
-      scaled.upper(r) = Long(set.upper(r)) * unit / held;
-      scaled.shift(r) = Long(set.shift(r)) * unit / held;
+      scaled.lower(r) = Long(set.lower(r)) * unit / scale;
+      scaled.upper(r) = Long(set.upper(r)) * unit / scale;
+      scaled.shift(r) = Long(set.shift(r)) * unit / scale;
     }
     for (int k = 0; k < 3; ++k) scaled.friction(k) = Long(set.friction(k));
     const bool turns = rows > 3 && set.shape != ImpulseShape::intervals && units(0) > 0;
