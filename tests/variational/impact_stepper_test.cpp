@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "carom/impact/generalized_reflections.hpp"
 #include "carom/impact/restitution.hpp"
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+#include "support/random.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
@@ -304,6 +307,69 @@ TEST_CASE("impact_stepper: overlap that no motion removes is reported, the state
   CHECK(report.penetration == 1);
   CHECK_FALSE(report.projected);
   CHECK((state.time == 2 && state.q(0) == 1 && state.momentum(0) == 0.5));
+}
+
+namespace {
+
+/// Masses over a floor at zero, or under a ceiling there, drawn to it; gaps in any order.
+struct FallingMasses : MassesOnLine {
+  double pull = 9.81, side = 1;
+  std::vector<Index> order;
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T& t) const {
+    T sum = MassesOnLine::lagrangian(q, v, t);
+    for (Index i = 0; i < size(); ++i) sum -= masses[std::size_t(i)] * pull * side * q(i);
+    return sum;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    for (Index k = 0; k < size(); ++k) {
+      const Index i = order[std::size_t(k)];
+      out(k) = side * (i == 0 ? q(0) : q(i) - q(i - 1));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("impact_stepper: masses that lie on each other without a freedom left stay there",
+          "[variational][edge]") {
+  VectorSource<double> random(11);
+  std::mt19937 shuffles(11);
+  for (int draw = 0; draw < 60; ++draw) {
+    FallingMasses system;
+    system.wall = true;
+    const Index n = 1 + draw % 4;
+    const double size = std::pow(10.0, draw % 7 - 3);  // of lengths
+    for (Index i = 0; i < n; ++i) system.masses.push_back(random.positive(2));
+    system.pull = 9.81 * size;
+    system.side = draw % 2 == 0 ? 1 : -1;
+    for (Index i = 0; i < n; ++i) system.order.push_back(i);
+    std::shuffle(system.order.begin(), system.order.end(), shuffles);
+    VectorX<double> q(n), v(n);
+    double place = 0;
+    for (Index i = 0; i < n; ++i) {
+      q(i) = system.side * (place += size * random.unit());
+      v(i) = size * (2 * random.unit() - 1);
+    }
+    ImpactStepper<FallingMasses, PlasticImpact<double>> stepper(system);
+    auto state = stepper.make_state(q, v);
+    double most = stepper.energy(state);
+    const double scale = most + size * size;
+    for (int k = 0; k < 40; ++k) {
+      CAPTURE(draw, k, n, size, state.q.transpose(), state.momentum.transpose());
+      REQUIRE(stepper.step(state, 0.1).converged());
+      const double energy = stepper.energy(state);
+      REQUIRE(energy <= most + rounding(4096, scale));
+      most = energy;
+    }
+    CAPTURE(draw, n, size, state.q.transpose(), state.momentum.transpose());
+    REQUIRE(Index(stepper.held().size()) == n);
+    CHECK(state.q.cwiseAbs().maxCoeff() <= rounding(65536, size));
+    VectorX<double> velocity(n);
+    REQUIRE(stepper.write_velocity(state, velocity));
+    CHECK(velocity.cwiseAbs().maxCoeff() <= rounding(65536, size));
+  }
 }
 
 TEST_CASE("impact_stepper: a state without a mass has no energy", "[variational][edge]") {

@@ -6,12 +6,13 @@
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+#include "support/random.hpp"
 #include "support/tolerance.hpp"
 
 namespace legendre_test {
 
 using namespace carom::testing;
-using carom::Index, carom::LegendreMap, carom::VectorX;
+using carom::Index, carom::LegendreMap, carom::MatrixX, carom::VectorX;
 
 namespace {
 
@@ -85,6 +86,47 @@ TEST_CASE("legendre: where the mass vanishes at the answer, no velocity is given
   CHECK(std::abs(v(0) - 16) <= rounding(512, 1.0));  // 9/4 · 16^(5/4) = 72
   CHECK_FALSE(map.write_velocity(system, q, numbers<double>({0}), 0, v));
   CHECK(v(0) <= rounding(8, 1.0));  // each iteration leaves a fifth of it
+}
+
+TEST_CASE("legendre: constraints may take up the whole momentum, and leave its roundings",
+          "[variational][edge]") {
+  VectorSource<double> random(7);
+  const auto entry = [&] { return 2 * random.unit() - 1; };
+  int count = 0;
+  for (int exponent = -320; exponent <= 300; exponent += 5) {
+    for (int draw = 0; draw < 40; ++draw, ++count) {
+      const double size = std::pow(10.0, exponent);
+      const Index n = 1 + draw % 5;
+      MassesOnLine system;
+      for (Index i = 0; i < n; ++i) system.masses.push_back(random.positive(2));
+      // From one row to as many as there are coordinates: chains, in either direction and any
+      // order, or drawn rows.
+      const Index rows = 1 + draw / 5 % n;
+      MatrixX<double> gradients = MatrixX<double>::Zero(rows, n);
+      for (Index k = 0; k < rows; ++k) {
+        for (Index j = 0; j < n; ++j) gradients(k, j) = entry();
+        if (draw % 2 == 0) continue;
+        const Index at = draw % 4 == 1 ? k : rows - 1 - k;
+        gradients.row(k).setZero();
+        gradients(k, at) = draw % 3 == 0 ? -1 : 1;
+        if (at > 0) gradients(k, at - 1) = -gradients(k, at);
+      }
+      // All of the momentum is along the rows.
+      VectorX<double> p = VectorX<double>::Zero(n), v(n);
+      for (Index k = 0; k < rows; ++k) p += gradients.row(k).transpose() * (size * entry());
+      CAPTURE(n, rows, exponent, draw, p.transpose(), gradients);
+      LegendreMap<MassesOnLine> map;
+      map.prepare(system, rows);
+      v.setZero();
+      const double largest = p.cwiseAbs().maxCoeff();
+      REQUIRE(map.constrain(system, VectorX<double>::Zero(n), 0, {gradients, rows}, v, p));
+      const double tiny = std::numeric_limits<double>::min();
+      const double condition = 1e4;  // of the drawn rows, at most
+      CHECK(v.cwiseAbs().maxCoeff() <= tiny + rounding(64, condition) * largest);
+      CHECK(p.cwiseAbs().maxCoeff() <= tiny + rounding(64, condition) * largest);
+    }
+  }
+  CHECK(count == 5000);
 }
 
 }  // namespace legendre_test

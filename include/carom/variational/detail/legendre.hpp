@@ -98,8 +98,11 @@ struct ConstraintRows {
 /// 3. Repeat. The second iteration uses the same K, which is sufficient if L is quadratic in v;
 ///    from the third on, each iteration factors a new K.
 /// The iteration ends if |δv|, or the predicted next |δv|, is at most 16 ε |v|. If |δv| stops
-/// decreasing, the result is accepted up to 1e4 times this bound. The iteration fails if K is
-/// singular, a number is not finite, or the iteration limit is reached.
+/// decreasing, the result is accepted up to 1e4 times this bound. Constraints may take up most of
+/// the momentum, or all of it where they leave no freedom: |v| is then as small as the roundings of
+/// what they take up. So under constraints the bound of a |δv| that stops decreasing has for |v| at
+/// least the maximum over i of |pᵢ|/Σⱼ|Mᵢⱼ|, which no velocity without constraints would be below.
+/// The iteration fails if K is singular, a number is not finite, or the iteration limit is reached.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <LagrangianSystemLike System>
 class LegendreMap {
@@ -206,8 +209,10 @@ class LegendreMap {
         t_factored_ = t;
         return true;
       }
-      if (iteration > 1 && size >= before)
+      if (iteration > 1 && size >= before) {
+        if (rows.count > 0) largest = (std::max)(largest, least_free_velocity(momentum));
         return size <= Scalar(stalled_targets) * enough * largest;
+      }
       before = size;
     }
     return false;
@@ -222,6 +227,19 @@ class LegendreMap {
       change_(n + r) = 0;
       for (Index j = 0; j < n; ++j) change_(n + r) -= rows.gradients(r, j) * v(j);
     }
+  }
+
+  /// A lower bound of the largest |vⱼ| with M v = p: |pᵢ| ≤ Σⱼ|Mᵢⱼ| · max |vⱼ|.
+  [[nodiscard]] Scalar least_free_velocity(const VectorX<Scalar>& momentum) const noexcept {
+    using std::abs;
+    // Below the normal numbers a rounding is no longer a share of its number.
+    Scalar least = (std::numeric_limits<Scalar>::min)() / std::numeric_limits<Scalar>::epsilon();
+    for (Index i = 0; i < momentum.size(); ++i) {
+      Scalar row = 0;
+      for (Index j = 0; j < momentum.size(); ++j) row += abs(at_.by_vv(i, j));
+      if (row > Scalar(0)) least = (std::max)(least, Scalar(abs(momentum(i)) / row));
+    }
+    return least;
   }
 
   LagrangianEvaluator<System> lagrangian_;
