@@ -43,8 +43,8 @@ struct SmallSweepTuning {
 
 /// How the line search of Newton's method is bounded.
 struct LineSearchTuning {
-  /// Largest count of evaluations of the derivative. A bisection over all numbers of the type ends
-  /// before it, so it only bounds the work.
+  /// Largest count of evaluations of the derivative. A search by signs alone ends before it for any
+  /// step below 10¹⁵, so it only bounds the work.
   static constexpr int evaluation_limit = 120;
 };
 
