@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "carom/contact/dual.hpp"
+
 #include "support/catch.hpp"
 #include "support/fake_clock.hpp"
 #include "support/raw_problem.hpp"
@@ -17,7 +19,8 @@ using carom::ContactMethod, carom::ContactProblem, carom::ContactSolverOptions;
 using carom::FrictionLaw, carom::Index, carom::SolveLimits, carom::SolveReport;
 using carom::SolveStatus, carom::VectorX;
 using carom::detail::AnswerJudge, carom::detail::ContactSolverTuning;
-using carom::detail::JudgedRounds;
+using carom::detail::avoids_factor, carom::detail::begins_on_bodies, carom::detail::follows_path;
+using carom::detail::is_proximal, carom::detail::JudgedRounds, carom::detail::sap_options;
 using carom::testing::FakeClock, carom::testing::RawContact, carom::testing::RawProblem;
 using carom::testing::rounding;
 
