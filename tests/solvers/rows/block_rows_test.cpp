@@ -165,6 +165,7 @@ TEMPLATE_TEST_CASE("block_rows: discs and the normal describe the cone of a bloc
         int in_discs = 0, with_friction = 0;
         for (int b = 0; b < block.disc_count; ++b) {
           const auto& disc = block.friction_disc(b);
+          described.see_holds(disc.size > 0);
           Scalar squared(0);
           for (int k = 0; k < disc.size; ++k) {
             const Scalar t = moved(disc.places[k]) / disc.friction[k];
