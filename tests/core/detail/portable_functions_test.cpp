@@ -43,7 +43,7 @@ std::vector<double> arguments() {
     all.push_back(k * std::numbers::ln2 / 2);
   }
   carom::testing::VectorSource<double> source(11u);
-  for (int k = 0; k < 1000; ++k) all.push_back(source.entry(k % 2 == 0 ? 2 : 300, 0));
+  for (int k = 0; k < 4000; ++k) all.push_back(source.entry(k % 2 == 0 ? 2 : 300, 0));
   return all;
 }
 
@@ -98,9 +98,9 @@ TEST_CASE("portable_functions: within a few units of the last place of fifty dig
   check(
       5, [](double x) { return portable::tan(x); }, [](const W& x) { return W(tan(x)); }, 0x1p19);
   check(
-      5, [](double x) { return portable::asin(x); }, [](const W& x) { return W(asin(x)); }, 1);
+      5, [](double x) { return portable::asin(x); }, [](const W& x) { return W(asin(x)); });
   check(
-      5, [](double x) { return portable::acos(x); }, [](const W& x) { return W(acos(x)); }, 1);
+      5, [](double x) { return portable::acos(x); }, [](const W& x) { return W(acos(x)); });
   check(
       5, [](double x) { return portable::tanh(x); }, [](const W& x) { return W(tanh(x)); }, 1e6);
   check(
