@@ -235,8 +235,7 @@ class LegendreMap {
     // Below the normal numbers a rounding is no longer a share of its number.
     Scalar least = (std::numeric_limits<Scalar>::min)() / std::numeric_limits<Scalar>::epsilon();
     for (Index i = 0; i < momentum.size(); ++i) {
-      Scalar row = 0;
-      for (Index j = 0; j < momentum.size(); ++j) row += abs(at_.by_vv(i, j));
+      const Scalar row = at_.by_vv.row(i).cwiseAbs().sum();
       if (row > Scalar(0)) least = (std::max)(least, Scalar(abs(momentum(i)) / row));
     }
     return least;
