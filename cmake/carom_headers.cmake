@@ -147,6 +147,7 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
+  include/carom/linalg/detail/atomic_sleep.hpp
   include/carom/linalg/detail/biconjugate_gradient.hpp
   include/carom/linalg/detail/block_cholesky.hpp
   include/carom/linalg/detail/block_incomplete_cholesky.hpp

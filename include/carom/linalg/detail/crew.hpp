@@ -7,6 +7,7 @@
 #include "carom/core/detail/compiler.hpp"
 #include "carom/core/expects.hpp"
 #include "carom/core/scalar.hpp"
+#include "carom/linalg/detail/atomic_sleep.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -35,7 +36,7 @@ class Crew {
     if (led_.exchange(1, std::memory_order_acq_rel) != 0) return help();
     lead();
     word_.store(closed, std::memory_order_release);
-    word_.notify_all();
+    sleep_.wake(word_);
   }
 
   /// Whether no task helps so far. If so, run() runs all its chunks on the calling thread until a
@@ -83,7 +84,7 @@ class Crew {
     end_ = end;
     done_.store(0, std::memory_order_relaxed);
     word_.store(++number_ << count_bits | Word(count), std::memory_order_release);
-    word_.notify_all();
+    sleep_.wake(word_);
     for (Word word = word_.load(std::memory_order_relaxed); left(word) > 0;) take(word);
     wait_for(done_, [&](Index done) { return done == count; });
   }
@@ -109,7 +110,7 @@ class Crew {
     // The data of the job do not change until this chunk is done.
     const Index count = count_;
     job_.call(job_.task, end_ - left(word));
-    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done_.notify_all();
+    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) sleep_.wake(done_);
     word = word_.load(std::memory_order_acquire);
   }
 
@@ -126,7 +127,7 @@ class Crew {
 
   /// Waits until a number satisfies a condition, and returns it.
   template <typename Number, typename Wanted>
-  static Number wait_for(const std::atomic<Number>& number, const Wanted& wanted) noexcept {
+  Number wait_for(const std::atomic<Number>& number, const Wanted& wanted) noexcept {
     for (int look = 0; look < look_count; ++look) {
       const Number now = number.load(std::memory_order_acquire);
       if (wanted(now)) return now;
@@ -134,7 +135,7 @@ class Crew {
     for (;;) {
       const Number now = number.load(std::memory_order_acquire);
       if (wanted(now)) return now;
-      number.wait(now, std::memory_order_acquire);
+      sleep_.wait(number, now);
     }
   }
 
@@ -142,6 +143,7 @@ class Crew {
   std::atomic<int> helpers_{0};
   std::atomic<Word> word_{0};  ///< the number of the job and the count of its unclaimed chunks
   std::atomic<Index> done_{0};
+  detail::AtomicSleep<> sleep_;
   Word number_ = 0;  ///< of the current job
   Job job_{nullptr, nullptr};
   Index count_ = 0;  ///< count of shared chunks
