@@ -102,8 +102,18 @@ void check(const Planted& planted, const Answer& answer, Draws& draws, FrictionL
   // another answer was found.
   const double size = forward.norm() + differences[1].norm();
   const double trust = (differences[0] - differences[1]).norm() + curved + 1e-5 * size + 1e-8;
-  demand(std::min(errors[0], errors[1]) <= 10 * trust + 1e-4 * size,
-         "the derivative is the limit of differences", std::min(errors[0], errors[1]), trust);
+  if (std::min(errors[0], errors[1]) <= 10 * trust + 1e-4 * size) return;
+  // A region may be narrower than these widths: within it narrower differences agree, up to the
+  // error of the answers.
+  double least = std::min(errors[0], errors[1]);
+  for (const double h : {1e-8, 1e-9}) {
+    const Answer ahead = solve(moved(problem, change, h), law, answer.impulse);
+    const Answer behind = solve(moved(problem, change, -h), law, answer.impulse);
+    if (!ahead.found || !behind.found) return;
+    const VectorX<double> difference = (ahead.velocity - behind.velocity) / (2 * h);
+    least = std::min(least, (difference - forward).norm());
+  }
+  demand(least <= 1e-3 * size, "the derivative is the limit of differences", least, trust);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ describe() {
     tidy) echo "clang-tidy over all headers and programs" ;;
     headers) echo "each header by itself, by g++, without exceptions" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
-    optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19; equal bits" ;;
+    optimisation) echo "tests of three rooms at -O0, -O1, -O2 and -O3 -march=native, by g++ and clang 19; equal bits" ;;
     architectures) echo "the golden bits and the tests of some rooms on other processors and Windows, emulated" ;;
     release) echo "the preset release with benchmarks, the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
@@ -149,7 +149,7 @@ row_optimisation() {
   local compiler flags faults=0
   for compiler in g++ clang++-19; do
     command -v "$compiler" || continue
-    for flags in -O0 -O2 "-O3 -march=native"; do
+    for flags in -O0 -O1 -O2 "-O3 -march=native"; do
       local name="${compiler%%+*}_${flags//[^A-Za-z0-9]/_}"
       configure "$name" "-DCMAKE_CXX_COMPILER=$compiler" -DCMAKE_BUILD_TYPE=None \
         "-DCMAKE_CXX_FLAGS=$flags" &&

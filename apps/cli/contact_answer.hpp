@@ -11,6 +11,7 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/impulse_set.hpp"
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 
@@ -23,11 +24,18 @@ namespace carom::cli {
 /// The output of `carom solve`: an answer and its errors. A measure that a law does not define is
 /// missing.
 struct ContactAnswer {
+  /// The rows of one block of a problem given by bodies.
+  struct Block {
+    ImpulseShape shape;
+    Index first_row;
+    int rows;
+  };
   std::string law, solver;
   std::string about;  ///< The solved problem, in words.
   SolveReport<double> report;
   Index contact_count = 0;
-  Index dimension = 3;        ///< Count of numbers per contact.
+  Index dimension = 3;        ///< Count of numbers per contact, unless there are blocks.
+  std::vector<Block> blocks;  ///< Empty if bodies are not known.
   bool normal_first = false;  ///< The order of FCLIB's files.
   VectorX<double> velocity;   ///< Empty if bodies are not known.
   VectorX<double> impulse, contact_velocity;

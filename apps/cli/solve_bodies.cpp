@@ -64,6 +64,7 @@ ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& 
                       solve_on_bodies(given, options, pool, answer);
   answer.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
+    answer.blocks.push_back({block.set().shape, block.first_row(), int(block.rows())});
     block.write(block.velocity(answer.velocity), answer.contact_velocity);
   });
   const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse, pool);

@@ -105,10 +105,19 @@ std::string format_json(const ContactAnswer& a) {
   return document.dump() + "\n";
 }
 
-/// The impulse and velocity of each contact, as many as fit on a screen.
-std::string format_contacts(const ContactAnswer& answer) {
-  constexpr Index most = 24;
-  const Index shown = std::min(answer.contact_count, most);
+/// As many lines fit on a screen.
+constexpr Index most_lines = 24;
+
+std::string format_hidden(Index count, const std::string& what) {
+  if (count <= 0) return "";
+  return "... " + std::to_string(count) + " more " + what + "; --json prints all\n";
+}
+
+/// The impulse and velocity of contacts that have the same rows.
+/// @param numbers, starts  of the contacts, and their first rows.
+std::string format_contacts(const ContactAnswer& answer, const std::vector<Index>& numbers,
+                            const std::vector<Index>& starts) {
+  const Index count = Index(numbers.size()), shown = std::min(count, most_lines);
   std::vector<std::string> names =
       answer.dimension == 2 ? std::vector<std::string>{"t"} : std::vector<std::string>{"t1", "t2"};
   names.insert(answer.normal_first ? names.begin() : names.end(), "n");
@@ -123,18 +132,60 @@ std::string format_contacts(const ContactAnswer& answer) {
       rows[0].push_back((first ? what + name : name) + (last ? unit : ""));
     }
   }
-  for (Index i = 0; i < shown; ++i) {
-    rows.push_back({std::to_string(i)});
+  for (std::size_t i = 0; i < std::size_t(shown); ++i) {
+    rows.push_back({std::to_string(numbers[i])});
     for (const VectorX<double>* values : {&answer.impulse, &answer.contact_velocity}) {
       for (Index k = 0; k < answer.dimension; ++k) {
-        rows.back().push_back(format_rounded((*values)(answer.dimension * i + k), 6));
+        rows.back().push_back(format_rounded((*values)(starts[i] + k), 6));
       }
     }
   }
-  const Index hidden = answer.contact_count - shown;
-  return format_table(rows) +
-         (hidden > 0 ? "... " + std::to_string(hidden) + " more contacts; --json prints all\n"
-                     : "");
+  return format_table(rows) + format_hidden(count - shown, "contacts");
+}
+
+/// The blocks that are not contacts of three rows, row by row.
+std::string format_constraints(const ContactAnswer& answer,
+                               const std::vector<std::size_t>& numbers) {
+  std::vector<std::vector<std::string>> rows{
+      {"block", "row", "impulse [N s, N m s]", "velocity [m/s, rad/s]"}};
+  Index hidden = 0;
+  for (const std::size_t number : numbers) {
+    const ContactAnswer::Block& block = answer.blocks[number];
+    for (int r = 0; r < block.rows; ++r) {
+      if (Index(rows.size()) > most_lines) {
+        ++hidden;
+        continue;
+      }
+      const Index row = block.first_row + r;
+      rows.push_back({std::to_string(number), std::to_string(r),
+                      format_rounded(answer.impulse(row), 6),
+                      format_rounded(answer.contact_velocity(row), 6)});
+    }
+  }
+  return format_table(rows) + format_hidden(hidden, "rows");
+}
+
+/// The impulse and velocity of each contact and of each row of other blocks.
+std::string format_blocks(const ContactAnswer& answer) {
+  std::vector<Index> contacts, starts;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < answer.blocks.size(); ++i) {
+    const ContactAnswer::Block& block = answer.blocks[i];
+    if (block.shape == ImpulseShape::friction || block.shape == ImpulseShape::elliptic) {
+      contacts.push_back(Index(i));
+      starts.push_back(block.first_row);
+    } else {
+      others.push_back(i);
+    }
+  }
+  for (Index i = 0; answer.blocks.empty() && i < answer.contact_count; ++i) {
+    contacts.push_back(i);
+    starts.push_back(answer.dimension * i);
+  }
+  std::string text;
+  if (!contacts.empty()) text += "\n" + format_contacts(answer, contacts, starts);
+  if (!others.empty()) text += "\n" + format_constraints(answer, others);
+  return text;
 }
 
 std::string format_readable(const ContactAnswer& a) {
@@ -157,8 +208,7 @@ std::string format_readable(const ContactAnswer& a) {
   add("largest violation of Signorini's condition", a.signorini, "m/s");
   add("largest angle between friction and slip", a.dissipation_angle, "rad");
   text += format_table(rows);
-  if (a.contact_count > 0) text += "\n" + format_contacts(a);
-  return text;
+  return text + format_blocks(a);
 }
 
 }  // namespace

@@ -101,6 +101,39 @@ def check_shapes(checks):
     checks.expect(again["iterations"] == 0 and again["velocity"] == answer, "warm start", again)
 
 
+def check_table(checks):
+    """The table for people has the numbers of --json, in their places, for blocks of any count of rows."""
+    path = DATA / "constraints" / "arm_and_boxes.txt"
+    answer = checks.json_of("solve", path)
+    words = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = []  # of each block, in the order of the file
+    for line in words:
+        if line[:1] == ["contact"]:
+            rows.append(3)
+        elif line[:2] == ["constraint", "intervals"]:
+            rows.append(int(line[-1 if line[2] == "1" else 5]))
+        elif line[:1] == ["constraint"]:
+            rows.append({"friction": 3, "elliptic": 3, "torsional": 4, "rolling": 6}[line[1]])
+    checks.expect(sum(rows) == len(answer["impulse"]) and len(rows) == answer["contacts"], "rows", rows)
+    table = checks.run("solve", path).stdout.split("\n\n")
+    lines = [line.split() for part in table for line in part.splitlines() if line.split() and line.split()[0].isdigit()]
+    first, seen = 0, 0
+    for number, count in enumerate(rows):
+        own = [line for line in lines if int(line[0]) == number]
+        impulse, velocity = answer["impulse"][first:first + count], answer["contact_velocity"][first:first + count]
+        first += count
+        if count == 3 and len(own[0]) == 7:
+            shown = [float(x) for x in own[0][1:]]
+            expected = impulse + velocity
+        else:
+            shown = [float(x) for line in own for x in line[2:]]
+            expected = [x for pair in zip(impulse, velocity) for x in pair][:len(shown)]
+        seen += len(shown)
+        close = all(abs(a - b) <= 1e-5 * abs(b) + 1e-12 for a, b in zip(shown, expected))
+        checks.expect(len(shown) == len(expected) and close, "table", number, shown, expected)
+    checks.expect(seen >= 2 * 24, "rows shown", seen)
+
+
 def check_stopped_short(checks):
     path = DATA / "pile_n10_s60.txt"
     answer = checks.json_of("solve", path, "--law", "convex", "--tolerance", "1e-300", code=3)
@@ -143,6 +176,7 @@ if __name__ == "__main__":
     every = Checks()
     check_files(every)
     check_shapes(every)
+    check_table(every)
     check_stopped_short(every)
     check_command_line(every)
     every.end()

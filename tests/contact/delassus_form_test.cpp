@@ -2,6 +2,7 @@
 #include "carom/contact/delassus_form.hpp"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -220,6 +221,35 @@ TEST_CASE("delassus form: bodies apart are not coupled, bodies without contact c
   CHECK((read.weights - Eigen::Vector3d(2, 2, 3).replicate<3, 1>()).norm() == 0);
   CHECK((read.load.head<3>() - Eigen::Vector3d(0, 0, -1.5)).norm() <= rounding(4, 1.0));
   CHECK((read.load.segment<3>(3) - Eigen::Vector3d(0, 0, -0.5)).norm() <= rounding(4, 1.0));
+}
+
+TEMPLATE_TEST_CASE("delassus form: products beyond the range of the type are written, and told",
+                   "[contact][input]", float, double) {
+  using Scalar = TestType;
+  using carom::testing::make_overflowing;
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  for (const bool rigid : {false, true}) {
+    form.write(make_overflowing<Scalar>(rigid), dual);
+    CHECK(dual.count() == 2);
+    CHECK(!dual.is_finite());
+    const auto problem = make_overflowing<Scalar>(rigid);
+    form.write_matrix_free(problem, dual);
+    CHECK(!dual.is_finite());
+    form.write(make_overflowing<Scalar>(rigid, 0.5), dual);
+    CHECK(dual.is_finite());
+  }
+  // J v* overflows alone.
+  ContactProblem<Scalar> fast(Scalar(0.01));
+  const Scalar most = (std::numeric_limits<Scalar>::max)();
+  const Eigen::Matrix3<Scalar> unit = Eigen::Matrix3<Scalar>::Identity();
+  fast.add_body(unit, Eigen::Vector3<Scalar>(most, most, 0));
+  Eigen::Matrix3<Scalar> sum = unit;
+  sum(2, 0) = sum(2, 1) = 1;
+  fast.add_contact(0, sum,
+                   carom::WeightedContact<Scalar>{0, {1, 1}, Eigen::Vector3<Scalar>(0, 0, 0)});
+  form.write(fast, dual);
+  CHECK(!dual.is_finite());
 }
 
 }  // namespace delassus_form_test

@@ -388,4 +388,27 @@ TEST_CASE("delassus problem: own blocks that no bodies could have are found", "[
   CHECK(problem.check().empty());
 }
 
+TEMPLATE_TEST_CASE("delassus problem: blocks whose sum is beyond the range of the type are found",
+                   "[contact][input]", float, double) {
+  using Scalar = TestType;
+  DelassusProblem<Scalar> problem;
+  CHECK(problem.is_finite());
+  for (int i = 0; i < 2; ++i) {
+    problem.add_contact(friction_impulses(Scalar(0.5)), Vector3<Scalar>(0, 0, -1));
+  }
+  const Scalar most = (std::numeric_limits<Scalar>::max)();
+  const MatrixX<Scalar> block = most * MatrixX<Scalar>::Identity(3, 3);
+  for (const Index other : {Index(0), Index(1)}) {
+    problem.add_coupling(0, other, block);
+    problem.assemble();
+    CHECK(problem.is_finite());
+  }
+  problem.add_coupling(0, 1, block);
+  problem.assemble();
+  CHECK(!problem.is_finite());
+  problem.reset();
+  problem.assemble();
+  CHECK(problem.is_finite());
+}
+
 }  // namespace delassus_problem_test

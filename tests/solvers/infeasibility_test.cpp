@@ -13,6 +13,7 @@
 #include "support/certificate_noise.hpp"
 #include "support/plate_on_grains.hpp"
 #include "support/random.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 
 #include "scenes/infeasible.hpp"
@@ -414,6 +415,28 @@ TEST_CASE("infeasibility: NaN proves nothing", "[solvers][example]") {
   CHECK(!certify_infeasible(problem, FrictionLaw::convex, ray).infeasible);
   const DelassusProblem<double> empty;
   CHECK(!certify_infeasible(empty, FrictionLaw::coulomb, VectorX<double>()).infeasible);
+}
+
+TEMPLATE_TEST_CASE("infeasibility: products beyond the range of the type prove nothing",
+                   "[solvers][input]", float, double) {
+  using Scalar = TestType;
+  const auto problem = carom::testing::make_overflowing<Scalar>(true);
+  const DelassusProblem<Scalar> dual = dual_of(problem);
+  const VectorX<Scalar> zero = VectorX<Scalar>::Zero(6);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    for (const Scalar along : {Scalar(1), Scalar(-1)}) {
+      const VectorX<Scalar> ray = (VectorX<Scalar>(6) << 0, 0, along, 0, 0, 1).finished();
+      for (const auto& judged :
+           {certify_infeasible(problem, law, ray), certify_infeasible(dual, law, ray)}) {
+        CHECK(!judged.infeasible);
+        CHECK(std::isinf(judged.cone_violation));
+        CHECK(judged.velocity_needed == 0);
+      }
+    }
+    CHECK(refine_ray(problem, law) == zero);
+    CHECK(refine_ray(dual, law) == zero);
+  }
+  CHECK(find_slide(problem, 0, Vector<Scalar, 2>(1, 0)).multipliers.size() == 0);
 }
 
 }  // namespace infeasibility_test

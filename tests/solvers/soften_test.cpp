@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/soften.hpp"
 
+#include <cmath>
+
 #include "support/catch.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 
 #include "scenes/infeasible.hpp"
@@ -50,6 +53,17 @@ TEST_CASE("soften: a slot that closes too fast gets a small R with an answer", "
       CHECK((velocity - answer.velocity).norm() <= rounding(5000, 1.0 + answer.impulse.norm()));
     }
   }
+}
+
+TEST_CASE("soften: of products beyond the range of the type no R is found", "[solvers][input]") {
+  const auto problem = carom::testing::make_overflowing<double>(true);
+  const auto answer = carom::soften(problem, {.tolerance = 1e-9});
+  CHECK(answer.report.status == carom::SolveStatus::not_finite);
+  CHECK(std::isinf(answer.report.residual));
+  CHECK(answer.report.residual_target == 1e-9);
+  CHECK(answer.regularization == 0);
+  CHECK(answer.velocity == problem.free_velocity());
+  CHECK(answer.impulse == VectorX<double>::Zero(6));
 }
 
 }  // namespace soften_test

@@ -75,4 +75,30 @@ TEST_CASE("solver_on_bodies: limits hold, and impulses that are not finite are r
   CHECK(solver.impulse().isZero(0));
 }
 
+TEMPLATE_TEST_CASE("solver_on_bodies: products beyond the range of the type end the solve",
+                   "[solvers][input]", float, double) {
+  using Scalar = TestType;
+  const auto check = [](auto solver, bool rigid) {
+    const auto problem = carom::testing::make_overflowing<Scalar>(rigid);
+    VectorX<Scalar> velocity;
+    for (const bool prepared : {false, true}) {
+      if (prepared) solver.prepare(problem);
+      const auto report = solver.solve(problem, velocity);
+      CHECK(report.status == SolveStatus::not_finite);
+      CHECK(std::isinf(report.residual));
+      CHECK(velocity == problem.free_velocity());
+      CHECK(solver.impulse().isZero(0));
+      const VectorX<Scalar> guess = VectorX<Scalar>::Ones(problem.impulse_count());
+      CHECK(solver.solve_from(problem, guess, velocity).status == SolveStatus::not_finite);
+      CHECK(solver.impulse() == guess);
+    }
+  };
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const bool rigid : {false, true}) {
+      check(SolverOnBodies<GaussSeidel<Scalar>>({.law = law}), rigid);
+      check(SolverOnBodies<ProjectedGradient<Scalar>>({.law = law}), rigid);
+    }
+  }
+}
+
 }  // namespace solver_on_bodies_test

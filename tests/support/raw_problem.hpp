@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -71,6 +72,22 @@ template <typename Scalar = double>
 [[nodiscard]] ContactProblem<Scalar> build(const RawProblem& raw) {
   ContactProblem<Scalar> problem(Scalar(0.01));
   add_to(problem, raw);
+  return problem;
+}
+
+/// Two contacts of one body, of which the second has entries with squares beyond the range of the
+/// type: W is not finite, though all numbers of the problem are.
+/// @param share  of the least such entry.
+template <typename Scalar>
+[[nodiscard]] ContactProblem<Scalar> make_overflowing(bool rigid, double share = 2) {
+  using std::sqrt;
+  ContactProblem<Scalar> problem(Scalar(0.01));
+  const Eigen::Matrix3<Scalar> unit = Eigen::Matrix3<Scalar>::Identity();
+  problem.add_body(unit, Eigen::Vector3<Scalar>(1, 0, -1));
+  const WeightedContact<Scalar> law{Scalar(0.5), {1, 1}, Eigen::Vector3<Scalar>(0, 0, 0), rigid};
+  problem.add_contact(0, unit, law);
+  const Scalar entry = Scalar(share) * sqrt((std::numeric_limits<Scalar>::max)());
+  problem.add_contact(0, Eigen::Matrix3<Scalar>(entry * unit), law);
   return problem;
 }
 

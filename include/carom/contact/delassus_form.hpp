@@ -13,7 +13,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Converts contact problems given by bodies to their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂, block
-/// by block. R is zero for a rigid block, and that of the problem for a compliant one.
+/// by block. R is zero for a rigid block, and that of the problem for a compliant one. Products of
+/// finite numbers that are beyond the range of the type are written as they are: is_finite() of the
+/// dual form tells.
 /// @note  The memory is reused. Allocates only for a problem larger than every problem before.
 template <RealScalar Scalar>
 class DelassusForm {
@@ -59,8 +61,7 @@ class DelassusForm {
         load(r) -= block.bias_velocity()(r);
         if (!block.law().rigid) weights(r) = block.law().regularization(r);
       }
-      dual.add_contact(block.law().set,
-                       Eigen::Map<const VectorX<Scalar>>(load.data(), block.rows()), weights);
+      dual.append_rows(block.law().set, load, weights);
     });
   }
 
@@ -79,8 +80,8 @@ class DelassusForm {
             detail::long_dot(left.whitened + r * size, right.whitened + c * size, size);
       }
     }
-    dual.add_coupling(a.block, b.block,
-                      Eigen::Map<const MatrixX<Scalar>>(product.data(), first.rows, second.rows));
+    const Eigen::Map<const MatrixX<Scalar>> block(product.data(), first.rows, second.rows);
+    dual.append_coupling(a.block, b.block, detail::entries_of(block));
   }
 
   /// Adds the contribution of one body to W.

@@ -19,6 +19,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 template <RealScalar Scalar>
+class DelassusForm;
+template <RealScalar Scalar>
 class DelassusIslands;
 
 /// A contact problem in impulses: find γ whose contacts each obey their law with u = (W + R) γ + q.
@@ -42,6 +44,8 @@ class DelassusIslands;
 template <RealScalar Scalar>
 class DelassusProblem : public detail::DelassusRows<Scalar> {
   using Base = detail::DelassusRows<Scalar>;
+  template <RealScalar>
+  friend class DelassusForm;
   template <RealScalar>
   friend class DelassusIslands;
 
@@ -90,7 +94,9 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   template <typename MatrixType>
   void add_coupling(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
     const auto& kept = detail::in_memory(block);
-    add_coupling(i, j, detail::entries_of(kept));
+    const Entries entries = detail::entries_of(kept);
+    detail::reject_if(detail::delassus_block_fault(*this, i, j, entries));
+    append_coupling(i, j, entries);
   }
   /// The fault for which add_coupling would throw; empty if there is none.
   template <typename MatrixType>
@@ -123,6 +129,10 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   /// The fault that makes an assembled problem unsolvable; empty if there is none. It is a contact
   /// whose own block, of one part or two, is not symmetric positive semidefinite up to rounding.
   [[nodiscard]] Fault check() const;
+
+  /// Whether all stored numbers of W and q are finite. Sums of added blocks may not be; W and q of
+  /// a problem given by bodies may be beyond the range of the type though its own numbers are not.
+  [[nodiscard]] bool is_finite() const noexcept;
 
   /// W_ii + R of a part.
   [[nodiscard]] const Block& diagonal(Index part) const noexcept {
@@ -194,8 +204,8 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
     for (Index r = 0; r < (std::min)(load.size(), Index(6)); ++r) result(r) = load(r);
     return result;
   }
-  void add_coupling(Index i, Index j, const Entries& block) {
-    detail::reject_if(detail::delassus_block_fault(*this, i, j, block));
+  /// Adds a checked block.
+  void append_coupling(Index i, Index j, const Entries& block) {
     for (int p = 0; p < parts(i); ++p) {
       for (int o = 0; o < parts(j); ++o) {
         Block padded = Block::Zero(), mirrored = padded;
@@ -272,6 +282,17 @@ void DelassusProblem<Scalar>::assemble() {
   mean_diagonal_ = row_count() > 0 ? trace / Scalar(row_count()) : Scalar(0);
   using std::sqrt;
   load_norm_ = sqrt(squared);
+}
+
+template <RealScalar Scalar>
+bool DelassusProblem<Scalar>::is_finite() const noexcept {
+  for (Index part = 0; part < part_count(); ++part) {
+    if (!detail::all_finite(this->load(part).data(), 3)) return false;
+    for (const Neighbour* n = begin(part); n != end(part); ++n) {
+      if (!detail::all_finite(n->matrix.data(), 9)) return false;
+    }
+  }
+  return true;
 }
 
 template <RealScalar Scalar>

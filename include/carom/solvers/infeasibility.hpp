@@ -58,7 +58,7 @@ struct InfeasibilityCertificate {
   /// normal impulse.
   bool infeasible = false;
   /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: the distance of the
-  /// given ray from the measured one. Infinite if an entry is not finite.
+  /// given ray from the measured one. Infinite if an entry is not finite, or one of W or q.
   Scalar cone_violation = 0;
   Index cone_violation_block = -1;  ///< farthest outside; −1 if all are inside
   /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), its value without cancellation [-], and at
@@ -124,7 +124,7 @@ class RayJudge {
       const VectorX<Scalar>& given, const InfeasibilityOptions<Scalar>& options) {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     InfeasibilityCertificate<Scalar> result;
-    if (!given.allFinite()) {
+    if (!given.allFinite() || !problem_.is_finite()) {
       result.cone_violation = infinity;
       return result;
     }

@@ -75,6 +75,7 @@ VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw l
   const bool known = impulse.size() == problem.row_count() && impulse.allFinite();
   const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.row_count());
   VectorX<Scalar> ray = VectorX<Scalar>::Zero(problem.row_count());
+  if (!problem.is_finite()) return ray;
   if (problem.matrix_free()) {
     ray = detail::refine_island_ray(problem, law, guess);
     detail::scale_ray(problem, ray);
@@ -113,11 +114,12 @@ VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw la
   CAROM_EXPECTS(impulse.size() == 0 || impulse.size() == problem.impulse_count());
   const bool known = impulse.size() == problem.impulse_count() && impulse.allFinite();
   const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.impulse_count());
-  VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, law).find(guess);
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
+  form.write_matrix_free(problem, dual);
+  if (!dual.is_finite()) return VectorX<Scalar>::Zero(problem.impulse_count());
+  VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, law).find(guess);
   if (exact.size() > 0) {
-    form.write_matrix_free(problem, dual);
     detail::scale_ray(dual, exact);
     return exact;
   }
@@ -131,7 +133,9 @@ KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index cont
   CAROM_EXPECTS(contact >= 0 && contact < problem.count());
   KnownSlide<Scalar> slide{contact, direction, {}};
   const int tangents = detail::plain_tangents(problem.set(contact));
-  if (tangents == 0 || !(direction.head(tangents).norm() > Scalar(0))) return slide;
+  if (tangents == 0 || !(direction.head(tangents).norm() > Scalar(0)) || !problem.is_finite()) {
+    return slide;
+  }
   const Vector<Scalar, 2> t = direction / direction.head(tangents).norm();
   RowNumbers<Scalar> against = RowNumbers<Scalar>::Zero();
   against.head(tangents) = -t.head(tangents);

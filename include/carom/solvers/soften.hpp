@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -65,6 +66,13 @@ template <RealScalar Scalar>
   form.write_matrix_free(problem, dual);
   InteriorPointSolver<Scalar> solver(options);
   SoftenedAnswer<Scalar> answer;
+  if (!dual.is_finite()) {
+    answer.velocity = problem.free_velocity();
+    answer.impulse = VectorX<Scalar>::Zero(problem.impulse_count());
+    answer.report.residual_target = options.tolerance;
+    answer.report.residual = answer.report.error_bound = std::numeric_limits<Scalar>::infinity();
+    return answer;
+  }
   Scalar r = Scalar(Tuning::least_softening) * dual.mean_diagonal();
   int iterations = 0;
   const Scalar most = Scalar(Tuning::softened_impulse) * detail::largest_demand(problem);

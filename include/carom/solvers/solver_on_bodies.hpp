@@ -12,7 +12,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-// NOLINTBEGIN(bugprone-exception-escape): W takes the numbers of a problem that was built
+// NOLINTBEGIN(bugprone-exception-escape): W is written without checks; only memory may be missing
 
 /// Solves a ContactProblem by a solver in impulses, such as GaussSeidel: it writes W, q and the
 /// sets of the problem, solves, and measures the error of the answer relative to the scales of its
@@ -48,7 +48,8 @@ class SolverOnBodies {
     solver_.prepare(dual_);
   }
 
-  /// Solves for velocity and impulse, from impulses of zero.
+  /// Solves for velocity and impulse, from impulses of zero. If W or q is beyond the range of the
+  /// type, the status is not_finite, the velocity v* and the impulse the first guess.
   /// @param velocity  v, n_v: written: v of the impulses; it is not read.
   /// @return  residual: the largest error of a block relative to the scales of its bodies [-], that
   ///          of judge_answer(), and worst_block: the block with this error.
@@ -86,6 +87,10 @@ class SolverOnBodies {
       return rounds_.refuse();
     }
     form_.write(problem, dual_);
+    if (!dual_.is_finite()) {
+      velocity = problem.free_velocity();
+      return rounds_.refuse();
+    }
     const auto attempt = [&](const Scalar& tolerance, const SolveLimits& limits) {
       solver_.set_tolerance(tolerance);
       solver_.set_limits(limits);
