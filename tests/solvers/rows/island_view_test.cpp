@@ -338,6 +338,24 @@ TEST_CASE("island_view: pieces share out the bodies, edges and parts of an islan
   }
 }
 
+TEST_CASE("island_view: bodies without an edge of their own belong to the piece before them",
+          "[solvers][example]") {
+  // All edges of two bodies are those of the one that is eliminated first.
+  VectorSource<double> source(8);
+  ConstrainedProblem raw = draw_row(source, 2, 1);
+  raw.contacts.contacts.resize(std::size_t(IslandPiecesTuning::piece_parts) + 5,
+                               raw.contacts.contacts.front());
+  const Layout data(raw);
+  const PackedIsland& island = data.packed.islands()[0];
+  IslandPieces<double> pieces;
+  pieces.lay_out(data.packed, island);
+  REQUIRE(pieces.count() == 1);
+  const PackedIsland piece = pieces.piece(data.packed, island, 0);
+  CHECK(piece.range.slot_end == island.range.slot_end);
+  CHECK(piece.edge_end == island.edge_end);
+  CHECK(piece.vector_size == island.vector_size);
+}
+
 TEST_CASE("island_view: an island is cut from a count of parts without the padding",
           "[solvers][example]") {
   PackedIsland island{};
