@@ -141,7 +141,12 @@ TEST_CASE("impulse_islands: each island is solved by itself, in the rows of the 
       ImpulseIslands<double> islands(law);
       islands.prepare(problem);
       REQUIRE(islands.count() == groups);
+      // The scales are those of the whole, whose errors the islands' are shares of.
       CHECK(islands.yardstick().law == law);
+      CHECK(std::abs(islands.yardstick().load - all.whole.q.norm()) <=
+            rounding(100, all.whole.q.norm()));
+      const double mean = (all.whole.w.trace() + all.whole.r.sum()) / double(all.whole.q.size());
+      CHECK(std::abs(islands.yardstick().inverse_mass - mean) <= rounding(100, mean));
       const VectorX<double> zero = VectorX<double>::Zero(problem.row_count());
       const Solved<double> forward = solve_all(islands, problem, zero);
       CHECK(forward.converged());
