@@ -49,6 +49,7 @@ template <typename Scalar>
 struct Case {
   ContactProblem<Scalar> problem;
   LinearizedLaw<Scalar> law;
+  LinearizedLaw<Scalar>* used = &law;  ///< which one solves
   carom::Growing<VectorX<Scalar>> velocity;
   VectorX<Scalar> impulse;
   bool regular = false;
@@ -82,6 +83,8 @@ struct Case {
     }
     write_dense();
   }
+  Case(const Case&) = delete;  // `used` is an address within
+  Case& operator=(const Case&) = delete;
   /// Impulses of intervals strictly between their bounds.
   void put_inside(Index block) {
     const auto set = problem.law(block).set;
@@ -150,27 +153,27 @@ struct Case {
   template <bool Transposed>
   [[nodiscard]] Numbers solve(const Numbers& right, SolveReport<Scalar>& report) {
     std::vector<Scalar> zeros(std::size_t(system().rows().vector_size()), Scalar(0));
-    std::copy(zeros.begin(), zeros.end(), law.given());
+    std::copy(zeros.begin(), zeros.end(), used->given());
     for (std::size_t k = 0; k < places.size(); ++k) {
-      law.given()[places[k]] = Scalar(right.vector(Index(k)));
+      used->given()[places[k]] = Scalar(right.vector(Index(k)));
     }
     VectorX<Scalar> unused = VectorX<Scalar>::Zero(problem.velocity_count());
     const VectorX<Scalar> b = right.rows.template cast<Scalar>();
-    law.clear_gradient();
+    used->clear_gradient();
     problem.for_each_block_by_kind(
-        [&](const auto& view) { law.set_gradient(view, view.read(b), unused); });
-    report = law.template solve<Transposed>();
+        [&](const auto& view) { used->set_gradient(view, view.read(b), unused); });
+    report = used->template solve<Transposed>();
     return solution();
   }
   [[nodiscard]] Numbers solution() const {
     Numbers result{LongVector(Index(places.size())), LongVector(problem.impulse_count())};
     for (std::size_t k = 0; k < places.size(); ++k) {
-      result.vector(Index(k)) = law.solution()[places[k]];
+      result.vector(Index(k)) = used->solution()[places[k]];
     }
     VectorX<Scalar> rows(problem.impulse_count());
     const VectorX<Scalar> unused = VectorX<Scalar>::Zero(problem.velocity_count());
     problem.for_each_block_by_kind(
-        [&](const auto& view) { view.write(law.impulse_change(view, unused), rows); });
+        [&](const auto& view) { view.write(used->impulse_change(view, unused), rows); });
     result.rows = rows.template cast<Long>();
     return result;
   }
@@ -394,10 +397,11 @@ TEST_CASE("linearized_law: where impulses are not unique the velocities are, and
     CHECK(report.status == SolveStatus::no_progress);
     CHECK(report.residual > 1e-3);
     held.see((mean.vector - found.vector).norm(), by_conditioning(1e-5) * size, copies);
+    least.see((mean.rows - found.rows).norm(), by_conditioning(1e-4) * size, copies);
   }
   held.check(5);
   momentum.check(3);
-  least.check(3);
+  least.check(5);
 }
 
 TEST_CASE("linearized_law: the index is the sign of the determinant of the linear system",
@@ -462,16 +466,37 @@ TEST_CASE("linearized_law: it may be moved, and take on other problems", "[solve
     const LongVector before = join(one.template solve<false>(right, report)),
                      back = join(one.template solve<true>(right, report));
     const int index = one.law.index();
-    LinearizedLaw<double> other;
-    const auto small_one = build<double>(draw_body_problem(source, {3, 6}));
-    other.prepare(small_one);
-    other = std::move(one.law);
-    one.law = std::move(other);
+    LinearizedLaw<double> moved = std::move(one.law);
+    // What is left at the old place belongs to another problem.
+    one.law = LinearizedLaw<double>();
+    one.law.prepare(build<double>(draw_body_problem(source, {3, 6})));
+    one.used = &moved;
     CHECK(join(one.template solve<false>(right, again)) == before);
     CHECK(join(one.template solve<true>(right, again)) == back);
     CHECK(again.iterations == report.iterations);
-    CHECK(one.law.index() == index);
+    CHECK(moved.index() == index);
   });
+}
+
+TEST_CASE("linearized_law: an island with little that is closed is one system, as accurate as told",
+          "[solvers][example]") {
+  VectorSource<double> source(9);
+  ConstrainedProblem raw = draw_body_problem(source, {6, 6, 6});
+  raw.constraints.clear();
+  raw.contacts.contacts.resize(1);
+  raw.contacts.contacts[0].law.rigid = false;
+  raw.contacts.contacts[0].law.regularization = {0.1, 0.1};
+  Case<double> one(raw, source, {}, 0, 1);
+  REQUIRE(one.system().islands().size() == 1);
+  SolveReport<double> report;
+  for (const bool transposed : {false, true}) {
+    static_cast<void>(transposed ? one.template solve<true>(one.draw(source), report)
+                                 : one.template solve<false>(one.draw(source), report));
+    CHECK(report.iterations == 1);
+    CHECK(report.converged());
+    CHECK(report.residual >= std::numeric_limits<double>::epsilon());
+    CHECK(report.residual <= rounding(100000, 1.0));
+  }
 }
 
 TEST_CASE("linearized_law: a tolerance below what rounding leaves is not met",
