@@ -117,8 +117,8 @@ struct Path {
         const Long mu = point.friction[p];
         if (mode == Mode::central) {
           const Long half = product / normal / 2;
-          point.impulse[p] = -normal * mu * mu * point.velocity[p] /
-                             (half + std::sqrt(half * half + squared));
+          point.impulse[p] =
+              -normal * mu * mu * point.velocity[p] / (half + std::sqrt(half * half + squared));
         } else if (sticks(d)) {
           const Long inside = 0.6L / std::sqrt(Long(disc.size));
           point.impulse[p] = normal * mu * inside * std::sin(Long(k) + s * impulse_rate[p]);
@@ -254,7 +254,8 @@ template <typename Scalar, int Parts>
   }
   for (int r = 0; r < block.size(); ++r) {
     for (int c = 0; c < block.size(); ++c) {
-      Long entry = r == c ? -1 : 0, size = 1, product = -slope.gain(r, c), terms = std::abs(product);
+      Long entry = r == c ? -1 : 0, size = 1, product = -slope.gain(r, c),
+           terms = std::abs(product);
       for (int k = 0; k < block.size(); ++k) {
         const Long m =
             slope.by_impulse(k, c) + Long(slope.by_velocity(k, c)) * soft[std::size_t(c)];
@@ -278,43 +279,43 @@ TEMPLATE_TEST_CASE("law_slope: along every path on which the law holds, the line
   WorstCase coulomb("Coulomb's law"), convex("the convex law"), inverses("C (P + Q (R + s)) = I"),
       gains("N = C Q"), softened("softened rows"), inside("on no boundary");
   const double decades = sizeof(Scalar) == 4 ? 1 : 5;
-  for_each_block<Scalar>(1u, 20, [&]<int Parts>(const BlockRows<Scalar, Parts>& block,
-                                                auto& source, int number) {
-    for (const Mode mode : modes) {
-      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-        const double size = source.positive(decades);
-        const Path<Scalar, Parts> path(block, mode, law, 0, source, size,
-                                       size * double(block.inverse_mass) *
-                                           source.positive(decades));
-        const PathPoint here = path.at(0);
-        const auto impulse = numbers_of<Parts, Scalar>(here.impulse),
-                   velocity = numbers_of<Parts, Scalar>(here.velocity);
-        LawSlope<Scalar, Parts> slope;
-        if (law == FrictionLaw::convex) {
-          slope.write_convex(block, impulse, velocity, Scalar(0));
-        } else {
-          slope.write(block, impulse, velocity, Scalar(0));
-        }
-        (law == FrictionLaw::convex ? convex : coulomb)
-            .see(left_of(slope, path),
-                 rounding<Scalar>(5000, 1) + Scalar(by_differences(1e-11)), number, int(mode));
-        const Inverses found = inverses_of(slope, block);
-        inverses.see(found.inverse, rounding<Scalar>(1000, 1), number, int(mode));
-        gains.see(found.gain, rounding<Scalar>(200, 1), number, int(mode));
-        softened.see_holds(found.softened == slope.softened, number, int(mode));
-        inside.see_holds(slope.nearest == RegionBoundary::none && slope.margin > Scalar(0), number,
-                         int(mode));
-        bool closed = false;
-        for (int r = 0; r < block.size(); ++r) {
-          for (int c = 0; c < block.size(); ++c) {
-            closed = closed || slope.by_velocity(r, c) != Scalar(0);
+  for_each_block<Scalar>(
+      1u, 20, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, auto& source, int number) {
+        for (const Mode mode : modes) {
+          for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+            const double size = source.positive(decades);
+            const Path<Scalar, Parts> path(
+                block, mode, law, 0, source, size,
+                size * double(block.inverse_mass) * source.positive(decades));
+            const PathPoint here = path.at(0);
+            const auto impulse = numbers_of<Parts, Scalar>(here.impulse),
+                       velocity = numbers_of<Parts, Scalar>(here.velocity);
+            LawSlope<Scalar, Parts> slope;
+            if (law == FrictionLaw::convex) {
+              slope.write_convex(block, impulse, velocity, Scalar(0));
+            } else {
+              slope.write(block, impulse, velocity, Scalar(0));
+            }
+            (law == FrictionLaw::convex ? convex : coulomb)
+                .see(left_of(slope, path),
+                     rounding<Scalar>(5000, 1) + Scalar(by_differences(1e-11)), number, int(mode));
+            const Inverses found = inverses_of(slope, block);
+            inverses.see(found.inverse, rounding<Scalar>(1000, 1), number, int(mode));
+            gains.see(found.gain, rounding<Scalar>(200, 1), number, int(mode));
+            softened.see_holds(found.softened == slope.softened, number, int(mode));
+            inside.see_holds(slope.nearest == RegionBoundary::none && slope.margin > Scalar(0),
+                             number, int(mode));
+            bool closed = false;
+            for (int r = 0; r < block.size(); ++r) {
+              for (int c = 0; c < block.size(); ++c) {
+                closed = closed || slope.by_velocity(r, c) != Scalar(0);
+              }
+            }
+            inside.see_holds(slope.closed() == closed);
+            if (block.is_cone()) inside.see_holds(closed == (mode != Mode::open));
           }
         }
-        inside.see_holds(slope.closed() == closed);
-        if (block.is_cone()) inside.see_holds(closed == (mode != Mode::open));
-      }
-    }
-  });
+      });
   for (const WorstCase* law : {&coulomb, &convex}) law->check(900);
   for (const WorstCase* law : {&inverses, &gains, &softened, &inside}) law->check(1800);
 }
@@ -324,24 +325,24 @@ TEMPLATE_TEST_CASE("law_slope: at a point of the central path it is the slope of
   using Scalar = TestType;
   WorstCase held("along paths of one κ"), inverses("C and N");
   const double decades = sizeof(Scalar) == 4 ? 1 : 4;
-  for_each_block<Scalar>(2u, 30, [&]<int Parts>(const BlockRows<Scalar, Parts>& block,
-                                                auto& source, int number) {
-    const double size = source.positive(decades), speed = size * double(block.inverse_mass);
-    const auto kappa = Scalar(size * speed * source.positive(2 * decades));
-    const Path<Scalar, Parts> path(block, Mode::central, FrictionLaw::coulomb, kappa, source, size,
-                                   speed);
-    const PathPoint here = path.at(0);
-    LawSlope<Scalar, Parts> slope;
-    write_path_slope(block, numbers_of<Parts, Scalar>(here.impulse),
-                     numbers_of<Parts, Scalar>(here.velocity), kappa, slope);
-    // γₙ and the distances from bounds are differences of what was rounded.
-    held.see(left_of(slope, path),
-             rounding<Scalar>(20000, 1) + Scalar(by_conditioning(1e-10)), number);
-    const Inverses found = inverses_of(slope, block);
-    inverses.see(found.inverse, rounding<Scalar>(500, 1), number);
-    inverses.see(found.gain, rounding<Scalar>(500, 1), number);
-    CHECK(slope.nearest == RegionBoundary::none);
-  });
+  for_each_block<Scalar>(
+      2u, 30, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, auto& source, int number) {
+        const double size = source.positive(decades), speed = size * double(block.inverse_mass);
+        const auto kappa = Scalar(size * speed * source.positive(2 * decades));
+        const Path<Scalar, Parts> path(block, Mode::central, FrictionLaw::coulomb, kappa, source,
+                                       size, speed);
+        const PathPoint here = path.at(0);
+        LawSlope<Scalar, Parts> slope;
+        write_path_slope(block, numbers_of<Parts, Scalar>(here.impulse),
+                         numbers_of<Parts, Scalar>(here.velocity), kappa, slope);
+        // γₙ and the distances from bounds are differences of what was rounded.
+        held.see(left_of(slope, path), rounding<Scalar>(20000, 1) + Scalar(by_conditioning(1e-10)),
+                 number);
+        const Inverses found = inverses_of(slope, block);
+        inverses.see(found.inverse, rounding<Scalar>(500, 1), number);
+        inverses.see(found.gain, rounding<Scalar>(500, 1), number);
+        CHECK(slope.nearest == RegionBoundary::none);
+      });
   held.check(300);
   inverses.check(600);
 }
@@ -371,7 +372,7 @@ TEMPLATE_TEST_CASE("law_slope: the margin is the distance to the next region tim
              bound = RegionBoundary::bound;
   const std::vector<Case> cases = {
       {0, {0, 0, 0}, {9, 9, 0.75}, 0.75, open_closed, false},
-      {0, {0.3, 0.4, 2}, {0, 0, 0}, 4 * 0.5, stick_slide, true},    // 0.5 of 1 m/s inside
+      {0, {0.3, 0.4, 2}, {0, 0, 0}, 4 * 0.5, stick_slide, true},     // 0.5 of 1 m/s inside
       {0, {0, 0, 0.125}, {0, 0, 0}, 4 * 0.0625, stick_slide, true},  // μγₙ is less than γₙ
       {0, {-0.6, 0.8, 2}, {0.3, -0.4, 0}, 0.5, stick_slide, true},   // it slides at 0.5 m/s
       {1, {0, 0, 0}, {9, 9, 0.75}, 0.75, open_closed, false},
@@ -501,8 +502,8 @@ TEMPLATE_TEST_CASE("law_slope: the slopes of a problem are those of its blocks, 
       energies("energies");
   int on_boundary = 0;
   for (int round = 0; round < 12; ++round) {
-    const auto raw = draw_body_problem(source, round % 2 == 0 ? std::vector<int>{6, 6, 3, 6}
-                                                              : std::vector<int>{3, 6, 2, 6, 1, 6});
+    const auto raw = draw_body_problem(
+        source, round % 2 == 0 ? std::vector<int>{6, 6, 3, 6} : std::vector<int>{3, 6, 2, 6, 1, 6});
     const auto problem = build<Scalar>(raw);
     const DenseDual dense(raw);
     BodySystem<Scalar> system;
@@ -523,48 +524,50 @@ TEMPLATE_TEST_CASE("law_slope: the slopes of a problem are those of its blocks, 
       const Index i = slopes.place(view.number());
       places.see_holds(system.block_number(i) == view.number());
       const Index first = problem.first_row(view.number());
-      slopes.visit(system, i, [&]<int Parts>(const BlockRows<Scalar, Parts>& block,
-                                             const LawSlope<Scalar, Parts>& slope) {
-        PartNumbers<Scalar, Parts> own, u;
-        Long size = 0;
-        for (int r = 0; r < view.rows(); ++r) {
-          const double moved =
-              dense.jacobian.row(first + r).dot(velocity.template cast<double>());
-          const double soft = view.law().rigid ? 0 : double(view.regularization()(r));
-          own(block.place(r)) = impulse(first + r);
-          u(block.place(r)) =
-              Scalar(moved - dense.bias(first + r) + soft * double(impulse(first + r)));
-          size += Long(impulse(first + r)) * impulse(first + r);
-        }
-        const VectorX<Scalar> v = velocity,
-                              reach = v.cwiseAbs() + problem.free_velocity().cwiseAbs();
-        const Long scale = carom::detail::velocity_and_speed(view, v, reach).speed +
-                           block.inverse_mass * std::sqrt(size);
-        LawSlope<Scalar, Parts> alone;
-        const auto slack = Scalar(point.tolerance * scale);
-        if (point.law == FrictionLaw::convex) {
-          alone.write_convex(block, own, u, slack);
-        } else {
-          alone.write(block, own, u, slack);
-        }
-        Long error = 0, terms = 0;
-        for (int r = 0; r < block.size(); ++r) {
-          for (int c = 0; c < block.size(); ++c) {
-            error += std::abs(slope.gain(r, c) - alone.gain(r, c));
-            terms += std::abs(alone.gain(r, c));
-            const Scalar* const gain = slopes.gains().at(i, r / 3, c / 3, block.parts);
-            gains.see_holds(gain[c % 3 * 3 + r % 3] == slope.gain(r, c));
-          }
-        }
-        // Near a boundary or without much slip a slope varies fast.
-        const Long near_by = Long(alone.margin) / scale;
-        same.see(error, rounding<Scalar>(3000, 1) * terms / std::min(Long(1), near_by + 1e-3L),
-                 round, int(view.number()));
-        energies.see(std::abs(slopes.energy(i) - scale * scale / block.inverse_mass),
-                     rounding<Scalar>(60, Scalar(scale * scale / block.inverse_mass)));
-        same.see_holds(slopes.boundary(view.number()) == slope.nearest);
-        if (slope.nearest != RegionBoundary::none) wanted.push_back(view.number());
-      });
+      slopes.visit(
+          system, i,
+          [&]<int Parts>(const BlockRows<Scalar, Parts>& block,
+                         const LawSlope<Scalar, Parts>& slope) {
+            PartNumbers<Scalar, Parts> own, u;
+            Long size = 0;
+            for (int r = 0; r < view.rows(); ++r) {
+              const double moved =
+                  dense.jacobian.row(first + r).dot(velocity.template cast<double>());
+              const double soft = view.law().rigid ? 0 : double(view.regularization()(r));
+              own(block.place(r)) = impulse(first + r);
+              u(block.place(r)) =
+                  Scalar(moved - dense.bias(first + r) + soft * double(impulse(first + r)));
+              size += Long(impulse(first + r)) * impulse(first + r);
+            }
+            const VectorX<Scalar> v = velocity,
+                                  reach = v.cwiseAbs() + problem.free_velocity().cwiseAbs();
+            const Long scale = carom::detail::velocity_and_speed(view, v, reach).speed +
+                               block.inverse_mass * std::sqrt(size);
+            LawSlope<Scalar, Parts> alone;
+            const auto slack = Scalar(point.tolerance * scale);
+            if (point.law == FrictionLaw::convex) {
+              alone.write_convex(block, own, u, slack);
+            } else {
+              alone.write(block, own, u, slack);
+            }
+            Long error = 0, terms = 0;
+            for (int r = 0; r < block.size(); ++r) {
+              for (int c = 0; c < block.size(); ++c) {
+                error += std::abs(slope.gain(r, c) - alone.gain(r, c));
+                terms += std::abs(alone.gain(r, c));
+                const Scalar* const gain = slopes.gains().at(i, r / 3, c / 3, block.parts);
+                gains.see_holds(gain[c % 3 * 3 + r % 3] == slope.gain(r, c));
+              }
+            }
+            // Near a boundary or without much slip a slope varies fast.
+            const Long near_by = Long(alone.margin) / scale;
+            same.see(error, rounding<Scalar>(3000, 1) * terms / std::min(Long(1), near_by + 1e-3L),
+                     round, int(view.number()));
+            energies.see(std::abs(slopes.energy(i) - scale * scale / block.inverse_mass),
+                         rounding<Scalar>(60, Scalar(scale * scale / block.inverse_mass)));
+            same.see_holds(slopes.boundary(view.number()) == slope.nearest);
+            if (slope.nearest != RegionBoundary::none) wanted.push_back(view.number());
+          });
     });
     const auto found = slopes.one_sided();
     CHECK(std::vector<Index>(found.begin(), found.end()) == wanted);
@@ -577,7 +580,8 @@ TEMPLATE_TEST_CASE("law_slope: the slopes of a problem are those of its blocks, 
   energies.check(100);
 }
 
-TEST_CASE("law_slope: the first block whose numbers are not finite is named", "[solvers][example]") {
+TEST_CASE("law_slope: the first block whose numbers are not finite is named",
+          "[solvers][example]") {
   VectorSource<double> source(5);
   const auto problem = build<double>(draw_body_problem(source, {6, 6, 3, 6}));
   BodySystem<double> system;

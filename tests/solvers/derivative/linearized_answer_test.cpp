@@ -146,8 +146,8 @@ class ToyLaw {
                                                    const VectorX<Scalar>& moved) const noexcept {
     typename View::Rows result = View::Rows::Zero();
     const int rows = view.rows();
-    result.head(rows) = push_.segment(view.first_row(), rows) -
-                        gain(view) * (jacobian(view, moved.size()) * moved);
+    result.head(rows) =
+        push_.segment(view.first_row(), rows) - gain(view) * (jacobian(view, moved.size()) * moved);
     return result;
   }
   void clear_gradient() noexcept { gradient_.setZero(); }
@@ -164,8 +164,8 @@ class ToyLaw {
                                                     const Lambda& lambda) const noexcept {
     BlockData<typename View::Rows> data;
     const int rows = view.rows();
-    const VectorX<Scalar> pressed = jacobian(view, lambda.size()) * lambda +
-                                    gradient_.segment(view.first_row(), rows);
+    const VectorX<Scalar> pressed =
+        jacobian(view, lambda.size()) * lambda + gradient_.segment(view.first_row(), rows);
     const VectorX<Scalar> s = softened(view).transpose() * pressed;
     data.excess.head(rows) = Dashpots<Scalar>::response(view.number(), rows).transpose() * s;
     for (int r = 0; r < rows; ++r) {
@@ -240,8 +240,7 @@ template <typename Scalar>
 [[nodiscard]] Answer answer_of(const ContactProblem<Scalar>& problem,
                                const ProblemDifferential<Scalar>& change, Long h) {
   const Index n = problem.velocity_count(), m = problem.impulse_count();
-  Dense<Long> a = Dense<Long>::Zero(n, n), j = Dense<Long>::Zero(m, n),
-              c = Dense<Long>::Zero(m, m);
+  Dense<Long> a = Dense<Long>::Zero(n, n), j = Dense<Long>::Zero(m, n), c = Dense<Long>::Zero(m, m);
   LongVector free = problem.free_velocity().template cast<Long>(), bias(m), more(m), r(m);
   free += h * change.free_velocity.template cast<Long>();
   for (Index b = 0; b < problem.body_count(); ++b) {
@@ -306,9 +305,9 @@ struct Case {
     return draw_matrix(source, size, 1).template cast<Scalar>();
   }
   /// A change of all data, or of one kind of them.
-  [[nodiscard]] ProblemDifferential<Scalar> draw_change(VectorSource<double>& source, int kind = -1,
-                                                        DifferentialParts parts =
-                                                            DifferentialParts::all) const {
+  [[nodiscard]] ProblemDifferential<Scalar> draw_change(
+      VectorSource<double>& source, int kind = -1,
+      DifferentialParts parts = DifferentialParts::all) const {
     ProblemDifferential<Scalar> change;
     change.set_zero(problem, parts);
     const auto wanted = [&](int own) { return kind < 0 || kind == own; };
@@ -380,8 +379,7 @@ TEMPLATE_TEST_CASE("linearized_answer: each kind of data moves the answer as dif
       };
       const LongVector v = rate(&Answer::velocity), gamma = rate(&Answer::impulse);
       const Long size = 1 + v.norm() + gamma.norm() + one.velocity.norm() + one.impulse.norm();
-      const Long allowed =
-          (rounding<Scalar>(30000, 1) + Scalar(by_differences(1e-11))) * size;
+      const Long allowed = (rounding<Scalar>(30000, 1) + Scalar(by_differences(1e-11))) * size;
       velocities.see((dv.template cast<Long>() - v).norm(), allowed, kind);
       impulses.see((dgamma.template cast<Long>() - gamma).norm(), allowed, kind);
       VectorX<Scalar> same;
@@ -421,10 +419,10 @@ TEMPLATE_TEST_CASE("linearized_answer: gradients are the transposed products", "
         const auto report = one.answer.pull_back(one.problem, u, &g, gradient);
         CHECK(report.converged());
         CHECK(report.iterations == 2);
-        const Long size =
-            u.norm() * dv.norm() + g.norm() * dgamma.norm() +
-            gradient.free_velocity.norm() + gradient.bias_velocity.norm() +
-            gradient.regularization.norm() + gradient.matrices.norm() + gradient.upper.norm();
+        const Long size = u.norm() * dv.norm() + g.norm() * dgamma.norm() +
+                          gradient.free_velocity.norm() + gradient.bias_velocity.norm() +
+                          gradient.regularization.norm() + gradient.matrices.norm() +
+                          gradient.upper.norm();
         identity.see(std::abs(u.dot(dv) + g.dot(dgamma) - gradient.dot(change)),
                      rounding<Scalar>(3000, Scalar(size)), kind);
         static_cast<void>(one.answer.pull_back(one.problem, u, nullptr, gradient));
@@ -481,7 +479,9 @@ TEST_CASE("linearized_answer: the report says what the law and the numbers say",
           "[solvers][example]") {
   Case<double> one(some_problems().back());
   auto& law = one.answer.law();
-  const auto linearize = [&] { return one.answer.linearize(one.problem, one.velocity, one.impulse); };
+  const auto linearize = [&] {
+    return one.answer.linearize(one.problem, one.velocity, one.impulse);
+  };
   law.on_boundary = 3;
   CHECK(linearize().boundary_count == 3);
   CHECK(linearize().status == SolveStatus::converged);
@@ -495,8 +495,8 @@ TEST_CASE("linearized_answer: the report says what the law and the numbers say",
   CHECK(linearize().faulty_block == 2);
   law.faulty = -1;
   const double kept = one.velocity(0);
-  for (const double bad : {std::numeric_limits<double>::infinity(),
-                           std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double bad :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     one.velocity(0) = bad;
     CHECK(linearize().status == SolveStatus::not_finite);
   }

@@ -87,8 +87,8 @@ struct Picture {
 TEST_CASE("ring_file: after every write the file is what a picture of it says",
           "[solvers][oracle]") {
   VectorSource<double> source(1);
-  for (const std::size_t capacity : {std::size_t(9), std::size_t(50), std::size_t(1000),
-                                     std::size_t(100000)}) {
+  for (const std::size_t capacity :
+       {std::size_t(9), std::size_t(50), std::size_t(1000), std::size_t(100000)}) {
     CAPTURE(capacity);
     const TestPath at("picture");
     RingFile ring = make_ring(at, capacity);

@@ -173,10 +173,10 @@ TEMPLATE_TEST_CASE("step_record: numbers stand where the description of the form
       CHECK(same(double_at(bytes, 160), -0.0));
       const std::size_t answer_at = bytes.size() - 8 - step.answer_size();
       CHECK(integer_at(bytes, 168, 8) == checksum(bytes, answer_at, bytes.size() - 8));
-      const Index counts[] = {step.problem.body_count(),     step.problem.block_count(),
-                              step.problem.velocity_count(), step.problem.impulse_count(),
-                              step.guess.size(),             step.velocity.size(),
-                              step.impulse.size()};
+      const Index counts[] = {
+          step.problem.body_count(),    step.problem.block_count(), step.problem.velocity_count(),
+          step.problem.impulse_count(), step.guess.size(),          step.velocity.size(),
+          step.impulse.size()};
       for (std::size_t k = 0; k < 7; ++k) {
         CHECK(integer_at(bytes, 176 + 8 * (k < 4 ? k : k + 1), 8) == std::uint64_t(counts[k]));
       }

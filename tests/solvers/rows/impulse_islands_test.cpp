@@ -79,8 +79,8 @@ struct Groups {
 }
 
 /// ‖γ − P(γ − ũ/w)‖ over the contacts, in long double, with the sets' projections only.
-[[nodiscard]] double natural_map(const DualData& data, FrictionLaw law, const Eigen::VectorXd& gamma,
-                                 double w) {
+[[nodiscard]] double natural_map(const DualData& data, FrictionLaw law,
+                                 const Eigen::VectorXd& gamma, double w) {
   const Eigen::VectorXd u = data.w * gamma + data.r.cwiseProduct(gamma) + data.q;
   double squared = 0;
   Index row = 0;
@@ -92,7 +92,8 @@ struct Groups {
       speed(2) += set.friction(0) * speed.head<2>().norm();
     }
     const RowNumbers<double> ones = RowNumbers<double>::Ones();
-    squared += (own - nearest_impulse(set, ones, RowNumbers<double>(own - speed / w))).squaredNorm();
+    squared +=
+        (own - nearest_impulse(set, ones, RowNumbers<double>(own - speed / w))).squaredNorm();
     row += set.rows;
   }
   return std::sqrt(squared);
@@ -132,7 +133,8 @@ TEST_CASE("impulse_islands: each island is solved by itself, in the rows of the 
           "[solvers][law]") {
   VectorSource<double> source(1);
   WorstCase others("rows of other islands keep their bits"), same("any order, any problem before");
-  ImpulseIslands<double> used[] = {ImpulseIslands<double>(laws[0]), ImpulseIslands<double>(laws[1])};
+  ImpulseIslands<double> used[] = {ImpulseIslands<double>(laws[0]),
+                                   ImpulseIslands<double>(laws[1])};
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (int groups = 1; groups <= 5; ++groups) {
     const Groups all(draw_parts(source, groups));
@@ -327,9 +329,9 @@ TEST_CASE("impulse_islands: sweeps that leave the range of numbers are forgotten
       islands.find(problem);
       REQUIRE(islands.count() == 1);
       Eigen::VectorXd gamma = Eigen::VectorXd::Zero(6);
-      const auto outcome = islands.solve(problem, 0, carom::as_span(gamma),
-                                         {1e-9, 100, SolveLimits()},
-                                         SolveLimits().with_iterations(0));
+      const auto outcome =
+          islands.solve(problem, 0, carom::as_span(gamma), {1e-9, 100, SolveLimits()},
+                        SolveLimits().with_iterations(0));
       CAPTURE(coupling, to_string(law));
       CHECK(outcome.status != SolveStatus::converged);
       CHECK(gamma.allFinite());

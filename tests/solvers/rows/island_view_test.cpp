@@ -211,9 +211,9 @@ TEMPLATE_TEST_CASE("island_view: passes over an island are those of its numbers,
         product += static_cast<long double>(x[i]) * y[i];
         gross += std::abs(static_cast<long double>(x[i]) * y[i]);
       }
-      products.see(std::abs(product - static_cast<long double>(
-                                          view.dot(Memory::direction, Memory::best))),
-                   rounding<Scalar>(60, Scalar(gross)));
+      products.see(
+          std::abs(product - static_cast<long double>(view.dot(Memory::direction, Memory::best))),
+          rounding<Scalar>(60, Scalar(gross)));
     }
   });
   others.check(1000);

@@ -30,7 +30,7 @@ struct Case : PackedCase<Scalar> {
   using Base = PackedCase<Scalar>;
   using Memory = typename Base::Memory;
 
-  explicit Case(const ConstrainedProblem& raw) : Base(raw) {}
+  explicit Case(const ConstrainedProblem& given) : Base(given) {}
 
   [[nodiscard]] PackedExchange<Scalar> exchange() {
     return {this->problem, this->graph, this->packed, this->memory};
@@ -87,8 +87,9 @@ constexpr auto all_moved = [](Index /*island*/) { return true; };
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("packed_exchange: velocities are taken as Lᵀv, and those without blocks measured",
-                   "[solvers][oracle]", float, double) {
+TEMPLATE_TEST_CASE(
+    "packed_exchange: velocities are taken as Lᵀv, and those without blocks measured",
+    "[solvers][oracle]", float, double) {
   using Scalar = TestType;
   WorstCase whitened("w = Lᵀv"), free("w* = Lᵀv*"), residuals("‖v − v*‖²_A"), sizes("‖v*‖²_A");
   int idle_bodies = 0;
@@ -279,7 +280,8 @@ TEST_CASE("packed_exchange: who shares the loops changes no bit", "[solvers][law
     VectorX<double> velocity = VectorX<double>::Constant(guess.size(), -7);
     exchange.give_velocities(moved, velocity, loop);
     all.segment(2 + 2 * size, guess.size()) = velocity;
-    exchange.give_impulses(all.data() + all.size() - 2 * rows, all.data() + all.size() - rows, loop);
+    exchange.give_impulses(all.data() + all.size() - 2 * rows, all.data() + all.size() - rows,
+                           loop);
     return all;
   };
   const VectorX<double> alone = exchange_all({});
@@ -293,8 +295,8 @@ TEST_CASE("packed_exchange: who shares the loops changes no bit", "[solvers][law
   }
   carom::testing::for_each_executor([&](const auto& executor) {
     VectorX<double> shared;
-    carom::detail::lead_crew(
-        executor, [&](carom::Crew& crew) { shared = exchange_all(SharedLoop(crew)); });
+    carom::detail::lead_crew(executor,
+                             [&](carom::Crew& crew) { shared = exchange_all(SharedLoop(crew)); });
     CHECK(shared == alone);
   });
 }

@@ -286,7 +286,8 @@ TEMPLATE_TEST_CASE("small_problem: an evaluated iterate is that of the dense mat
     for (Index r = 0; r < own.size(); ++r) {
       gross += data.row_norm(r) * data.row_norm(r) * own(r) * own(r);
     }
-    const Long speed = data.dense.energy_norm(v), free = data.dense.energy_norm(data.dense.free_velocity);
+    const Long speed = data.dense.energy_norm(v),
+               free = data.dense.energy_norm(data.dense.free_velocity);
     const Long unit = rounding<Scalar>(300, 1), push = std::sqrt(gross * Long(own.size()));
     momenta.see(data.dense.momentum_norm(data.momentum_of(Small::momentum) - pushed), unit * push,
                 sample);

@@ -238,8 +238,7 @@ TEST_CASE("island_law: who asks for more than can be had gets the best that was 
       again.places().write(enough.places().rows(enough.solver.impulse()), again.solver.impulse());
       const auto warm =
           again.solver.solve(again.system, 0, true, 1e-25, SolveLimits{}.with_iterations(150));
-      best.see(warm.error.merit, std::max(found.error.merit, rounding(1000, 1.0)),
-               to_string(law));
+      best.see(warm.error.merit, std::max(found.error.merit, rounding(1000, 1.0)), to_string(law));
     }
   }
   best.check(32);

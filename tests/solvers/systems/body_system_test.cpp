@@ -117,10 +117,8 @@ struct Pair {
     rows.take(problem);
     pairs.lay_out(rows);
     const LongMatrix mass = dual.momentum.cast<long double>();
-    jacobian = mass.llt()
-                   .matrixL()
-                   .solve(dual.jacobian.cast<long double>().transpose())
-                   .transpose();
+    jacobian =
+        mass.llt().matrixL().solve(dual.jacobian.cast<long double>().transpose()).transpose();
     parts.assign(std::size_t(3 * rows.part_count()), Scalar(0));
     momentum.assign(std::size_t(rows.vector_size()), Scalar(0));
   }
@@ -152,8 +150,7 @@ struct Pair {
       long double gross = 0;
       for (std::size_t k = 0; k < dual.sets.size(); ++k) {
         const Index first = dual.starts[k], count = dual.sets[k].rows;
-        const LongVector push =
-            own.middleRows(first, count).transpose() * y.segment(first, count);
+        const LongVector push = own.middleRows(first, count).transpose() * y.segment(first, count);
         gross += push.norm();
       }
       const LongVector pushed = own.transpose() * x, wanted = own.transpose() * y;
@@ -401,8 +398,7 @@ TEST_CASE("body_system: impulses that cancel on a body count with their sizes, b
       // Measured from the velocities of one contact, which the other takes back.
       Eigen::VectorXd moved = gamma;
       moved.tail(3).setZero();
-      CHECK(std::abs(pair.balance(moved, gamma) - (1 - delta) / (2 - delta)) <=
-            rounding(20, 1.0));
+      CHECK(std::abs(pair.balance(moved, gamma) - (1 - delta) / (2 - delta)) <= rounding(20, 1.0));
     }
   }
   // The two parts of one block of six rows cancel within it: what is left is all of it.
@@ -426,7 +422,8 @@ TEST_CASE("body_system: the balance is of the worst body of an island, and finit
   CHECK(none.rows.islands().size() == 0);
   const ConstrainedProblem raw = draw_body_problem(source, {6, 6, 6, 6, 6});
   Pair<double> pair(raw);
-  const Eigen::VectorXd gamma = carom::testing::draw_matrix(source, pair.problem.impulse_count(), 1);
+  const Eigen::VectorXd gamma =
+      carom::testing::draw_matrix(source, pair.problem.impulse_count(), 1);
   REQUIRE(pair.rows.islands().size() >= 2);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (Index i = 0; i < pair.rows.islands().size(); ++i) {
@@ -438,8 +435,7 @@ TEST_CASE("body_system: the balance is of the worst body of an island, and finit
     for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
       // One body after the other moves away from its impulses, each further than those before.
       pair.momentum[std::size_t(pair.rows.starts()[slot])] += 1e3 * (slot - range.first_slot + 1);
-      const double now =
-          pair.pairs.balance(pair.rows, i, pair.parts.data(), pair.momentum.data());
+      const double now = pair.pairs.balance(pair.rows, i, pair.parts.data(), pair.momentum.data());
       CHECK(now >= worst);
       CHECK(now > 0);
       worst = now;

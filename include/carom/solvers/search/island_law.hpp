@@ -219,8 +219,8 @@ class IslandLaw {
   /// impulses are scaled down until their work is at most zero, which makes the dual cost
   /// ½ γᵀ(W + R)γ + γᵀq at most zero. Sweeps then start from the one with the lower dual cost and
   /// use the remaining time. They may leave a little work again, because each block changes u of
-  /// those before it. What counts is the energy that the bodies gain, which is at most the dual cost
-  /// if v̂ = 0: the tests find it at most zero after the sweeps, under both laws.
+  /// those before it. What counts is the energy that the bodies gain, which is at most the dual
+  /// cost if v̂ = 0: the tests find it at most zero after the sweeps, under both laws.
   void end_early(Run& run, const SolveLimits& given) {
     run.copy(guess_.data(), iterate_.impulse());
     const Scalar guessed = scale_down(run);
