@@ -199,7 +199,9 @@ TEST_CASE("proximal: a compliant heap of thousands of bodies needs it under neit
     CAPTURE(to_string(law), report.iterations);
     CHECK(report.converged());
     CHECK(report.measure == carom::ResidualMeasure::block_error);
-    CHECK(report.iterations <= 60);
+    // Under Coulomb's law Newton's method needs tens of steps or some hundred, as rounding decides:
+    // other instruction sets have other counts. ProximalSolver would come after first_steps().
+    CHECK(report.iterations <= carom::detail::first_steps(law, heap.problem));
     const VectorX<double> impulse = automatic.impulse();
     CHECK(carom::judge_answer(heap.problem, law, velocity, impulse).residual <=
           automatic.options().tolerance);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/search/island_law.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "support/fake_clock.hpp"
 #include "support/law_scenes.hpp"
 #include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
 
 namespace island_law_test {
 
@@ -18,7 +22,8 @@ using carom::FrictionLaw, carom::Index, carom::SolveLimits, carom::SolveStatus, 
 using carom::detail::BodySystem, carom::detail::IslandLaw, carom::detail::make_yardstick;
 using carom::testing::build, carom::testing::by_solver, carom::testing::draw_body_problem;
 using carom::testing::FakeClock, carom::testing::Incline, carom::testing::RowPlaces;
-using carom::testing::small_stacks, carom::testing::VectorSource;
+using carom::testing::rounding, carom::testing::small_stacks, carom::testing::VectorSource;
+using carom::testing::WorstCase;
 
 namespace {
 
@@ -87,7 +92,7 @@ TEST_CASE("island_law: islands solved one by one make an answer of the whole", "
       }
       CAPTURE(round, to_string(law));
       CHECK(solved);
-      CHECK(std::abs(one.error() - worst) <= carom::testing::rounding(100000, 1.0));
+      CHECK(std::abs(one.error() - worst) <= rounding(100000, 1.0));
     }
   }
 }
@@ -132,34 +137,145 @@ TEST_CASE("island_law: without iterations a guess is measured, and stays", "[sol
 }
 
 TEST_CASE("island_law: an answer that comes too early adds no energy", "[solvers][law]") {
+  // ½ γᵀ(W + R)γ + γᵀq is at least what the bodies gain.
+  WorstCase gained("the dual cost"), tame("large guesses become small impulses");
+  for (const FrictionLaw law : laws) {
+    for (const auto& raw : small_stacks()) {
+      for (const bool timed : {false, true}) {
+        for (std::uint32_t seed = 3; seed < 9; ++seed) {
+          Case one(raw, law);
+          VectorSource<double> source(seed);
+          const Eigen::VectorXd guess =
+              source.pick({0.01, 1, 100, 1e4}) *
+              carom::testing::draw_matrix(source, one.problem.impulse_count(), 1);
+          one.places().write(guess, one.solver.impulse());
+          FakeClock clock;
+          const auto outcome =
+              one.solve(0, true, timed ? clock.until(0) : SolveLimits{}.with_iterations(1));
+          if (outcome.status == SolveStatus::converged) continue;
+          CHECK(outcome.status == (timed ? SolveStatus::deadline : SolveStatus::iteration_limit));
+          const Eigen::VectorXd impulse = one.places().rows(one.solver.impulse());
+          const Eigen::VectorXd velocity = one.places().rows(one.solver.velocity());
+          gained.see_holds(impulse.allFinite());
+          const double gain = impulse.dot(velocity + one.places().rows(one.system.load())) / 2;
+          gained.see(std::max(gain, 0.0), rounding(1000, impulse.norm() * velocity.norm()),
+                     to_string(law), timed, int(seed));
+          if (guess.norm() > 10) tame.see_holds(impulse.norm() < guess.norm() / 10);
+        }
+      }
+    }
+  }
+  gained.check(100);
+  tame.check(50);
+}
+
+TEST_CASE("island_law: when time is over, a count of sweeps is the answer", "[solvers][oracle]") {
+  // From zero impulses, which need no scaling: sure sweeps where the time is over before, all of
+  // the final ones where only the systems are at their limit. A guess of zeros is not swept before.
+  int counted = 0;
   for (const auto& raw : small_stacks()) {
-    for (const bool timed : {false, true}) {
-      Case one(raw, FrictionLaw::coulomb);
-      VectorSource<double> source(3);
-      const Eigen::VectorXd guess =
-          100 * carom::testing::draw_matrix(source, one.problem.impulse_count(), 1);
-      one.places().write(guess, one.solver.impulse());
+    for (const FrictionLaw law : laws) {
+      for (const bool warm : {false, true}) {
+        for (const bool over : {true, false}) {
+          Case one(raw, law), other(raw, law);
+          const Index rows = one.problem.impulse_count();
+          one.places().write(Eigen::VectorXd::Zero(rows), one.solver.impulse());
+          FakeClock clock;
+          SolveLimits limits = clock.until(over ? 0 : 1e9);
+          if (!over && warm) continue;  // sweeps from the guess come first
+          limits.iteration_limit = 0;
+          const auto outcome = one.solve(0, warm, limits);
+          using Tuning = carom::detail::IslandLawTuning;
+          int left = over ? Tuning::sure_sweeps : Tuning::final_sweeps;
+          std::vector<double> parts(std::size_t(3 * other.system.part_count()), 0.0);
+          other.system.sweep(0, law, parts.data(), [&] { return left-- > 0; });
+          CAPTURE(to_string(law), warm, over);
+          CHECK(one.places().rows(one.solver.impulse()) == other.places().rows(parts.data()));
+          CHECK(outcome.systems == 0);
+          ++counted;
+          if (outcome.error.residual <= tolerance) continue;
+          CHECK(outcome.status == (over ? SolveStatus::deadline : SolveStatus::iteration_limit));
+        }
+      }
+    }
+  }
+  CHECK(counted >= 40);
+}
+
+TEST_CASE("island_law: sweeps that satisfy the tolerance solve, though time was over",
+          "[solvers][example]") {
+  // Ten sweeps over one contact leave less than a quarter; no impulses at all leave more.
+  const double coarse = 0.25;
+  for (const FrictionLaw law : laws) {
+    for (const double slope : {0.0, 0.3}) {
+      const Incline incline{.slope = slope};
+      Case one(incline.problem(), law);
+      CHECK(one.solve(0, false, SolveLimits{}.with_iterations(0)).error.residual > coarse);
       FakeClock clock;
-      const auto outcome =
-          one.solve(0, true, timed ? clock.until(0) : SolveLimits{}.with_iterations(1));
-      if (outcome.status == SolveStatus::converged) continue;
-      CHECK(outcome.status == (timed ? SolveStatus::deadline : SolveStatus::iteration_limit));
-      const Eigen::VectorXd impulse = one.places().rows(one.solver.impulse());
-      const Eigen::VectorXd velocity = one.places().rows(one.solver.velocity());
-      CHECK(impulse.allFinite());
-      // ½ γᵀ(W + R)γ + γᵀq, which is at least what the bodies gain.
-      const double gain = impulse.dot(velocity + one.places().rows(one.system.load())) / 2;
-      CHECK(gain <= carom::testing::rounding(1000, impulse.norm() * velocity.norm()));
-      CHECK(impulse.norm() < guess.norm() / 10);
+      const auto outcome = one.solver.solve(one.system, 0, false, coarse, clock.until(0));
+      CHECK(outcome.error.residual <= coarse);
+      CHECK(outcome.status == SolveStatus::converged);
+      CHECK(outcome.systems == 0);
     }
   }
 }
 
-TEST_CASE("island_law: loads that are not finite are told", "[solvers][example]") {
+TEST_CASE("island_law: who asks for more than can be had gets the best that was found",
+          "[solvers][law]") {
+  WorstCase best("at most the error of an answer that was enough");
+  for (const auto& raw : small_stacks()) {
+    for (const FrictionLaw law : laws) {
+      Case enough(raw, law), more(raw, law);
+      const auto found = enough.solve(0);
+      REQUIRE(found.status == SolveStatus::converged);
+      const auto outcome =
+          more.solver.solve(more.system, 0, false, 1e-25, SolveLimits{}.with_iterations(150));
+      CHECK((outcome.status != SolveStatus::converged || outcome.error.residual == 0));
+      best.see(outcome.error.merit, std::max(found.error.merit, rounding(1000, 1.0)),
+               to_string(law));
+      // The same from an answer as a guess.
+      Case again(raw, law);
+      again.places().write(enough.places().rows(enough.solver.impulse()), again.solver.impulse());
+      const auto warm =
+          again.solver.solve(again.system, 0, true, 1e-25, SolveLimits{}.with_iterations(150));
+      best.see(warm.error.merit, std::max(found.error.merit, rounding(1000, 1.0)), to_string(law));
+    }
+  }
+  best.check(32);
+}
+
+TEST_CASE("island_law: loads that are not finite are told, of their island alone",
+          "[solvers][example]") {
+  constexpr double bad[] = {std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity()};
   const Incline incline;
-  Case one(incline.problem(), FrictionLaw::coulomb);
-  one.system.add_to_load(2, std::numeric_limits<double>::quiet_NaN());
-  CHECK(one.solve(0).status == SolveStatus::not_finite);
+  for (const FrictionLaw law : laws) {
+    for (const double number : bad) {
+      for (Index place = 0; place < 3; ++place) {
+        Case one(incline.problem(), law);
+        one.system.add_to_load(place, number);
+        const auto outcome = one.solve(0);
+        CAPTURE(to_string(law), number, place, outcome.systems);
+        CHECK(outcome.status == SolveStatus::not_finite);
+        CHECK_FALSE(outcome.paired);
+        // Each path fails at its first system, and so do proximal steps.
+        CHECK(outcome.systems <= 2 * int(std::size(carom::detail::IslandLawTuning::margins)));
+      }
+    }
+  }
+  VectorSource<double> source(1);
+  const auto raw = draw_body_problem(source, {6, 6, 3, 6, 6, 6});
+  Case one(raw, FrictionLaw::coulomb), other(raw, FrictionLaw::coulomb);
+  const Index islands = one.system.islands().size();
+  REQUIRE(islands >= 2);
+  one.system.add_to_load(3 * one.system.islands()[0].first_part, bad[0]);
+  for (Index i = 0; i < islands; ++i) {
+    const auto outcome = one.solve(i), alone = other.solve(i);
+    CHECK(alone.status == SolveStatus::converged);
+    CHECK(outcome.status == (i == 0 ? SolveStatus::not_finite : SolveStatus::converged));
+    if (i > 0) CHECK(outcome.error.residual == alone.error.residual);
+  }
 }
 
 TEST_CASE("island_law: what no impulse can satisfy does not converge", "[solvers][example]") {

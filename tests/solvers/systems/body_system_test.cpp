@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/systems/body_system.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include "support/body_problems.hpp"
@@ -17,7 +19,8 @@ namespace body_system_test {
 
 using carom::Index;
 using carom::detail::BlockGains, carom::detail::BlockIsland, carom::detail::BlockRows;
-using carom::detail::BodySystem, carom::detail::PartMatrix;
+using carom::detail::BodyPairs, carom::detail::BodyRows, carom::detail::BodySystem;
+using carom::detail::PartMatrix;
 using carom::testing::BodyMatrices, carom::testing::build, carom::testing::ConstrainedProblem;
 using carom::testing::by_conditioning;
 using carom::testing::draw_body_problem, carom::testing::rounding, carom::testing::RowPlaces;
@@ -92,6 +95,69 @@ struct Case {
     }
     step = places.rows(dgamma.data());
     moved = places.rows(product.data());
+  }
+};
+
+using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+using LongVector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
+
+/// A pair of impulses and velocities of a problem, and dense sums of what acts on its bodies.
+template <typename Scalar>
+struct Pair {
+  ConstrainedProblem raw;
+  carom::ContactProblem<Scalar> problem;
+  BodyRows<Scalar> rows;
+  BodyPairs<Scalar> pairs;
+  carom::testing::DenseDual dual;
+  LongMatrix jacobian;  ///< Ĵ
+  std::vector<Scalar> parts, momentum;
+
+  explicit Pair(const ConstrainedProblem& given)
+      : raw(given), problem(build<Scalar>(given)), dual(given) {
+    rows.take(problem);
+    pairs.lay_out(rows);
+    const LongMatrix mass = dual.momentum.cast<long double>();
+    jacobian =
+        mass.llt().matrixL().solve(dual.jacobian.cast<long double>().transpose()).transpose();
+    parts.assign(std::size_t(3 * rows.part_count()), Scalar(0));
+    momentum.assign(std::size_t(rows.vector_size()), Scalar(0));
+  }
+  const Scalar* write(const Eigen::VectorXd& gamma) {
+    rows.for_each_row(
+        [&](Index row, Index place) { parts[std::size_t(place)] = Scalar(gamma(row)); });
+    return parts.data();
+  }
+  /// balance() of the velocities of `moved` and of impulses, for the worst island.
+  [[nodiscard]] Scalar balance(const Eigen::VectorXd& moved, const Eigen::VectorXd& gamma) {
+    Scalar worst(0);
+    for (Index i = 0; i < rows.islands().size(); ++i) {
+      pairs.begin(rows, i, write(moved));
+      rows.write_momentum(i, write(gamma), momentum.data());
+      const Scalar own = pairs.balance(rows, i, parts.data(), momentum.data());
+      if (!(own <= worst)) worst = own;
+    }
+    return worst;
+  }
+  /// The same, body by body and block by block.
+  [[nodiscard]] long double dense_balance(const Eigen::VectorXd& moved,
+                                          const Eigen::VectorXd& gamma) const {
+    const LongVector x = moved.cast<Scalar>().template cast<long double>(),
+                     y = gamma.cast<Scalar>().template cast<long double>();
+    long double worst = 0;
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      const auto [start, size] = problem.body(b);
+      const LongMatrix own = jacobian.middleCols(start, size);
+      long double gross = 0;
+      for (std::size_t k = 0; k < dual.sets.size(); ++k) {
+        const Index first = dual.starts[k], count = dual.sets[k].rows;
+        const LongVector push = own.middleRows(first, count).transpose() * y.segment(first, count);
+        gross += push.norm();
+      }
+      const LongVector pushed = own.transpose() * x, wanted = own.transpose() * y;
+      const long double off = (pushed - wanted).norm();
+      if (off > 0) worst = std::max(worst, off / std::max(gross, pushed.norm()));
+    }
+    return worst;
   }
 };
 
@@ -243,6 +309,143 @@ TEST_CASE("body_system: a gain that is not finite is reported", "[solvers][examp
     Case<double> one(raw, dense, symmetric, std::numeric_limits<double>::quiet_NaN(), source);
     CHECK_FALSE(one.system.factor(0, one.gains));
   });
+}
+
+TEMPLATE_TEST_CASE("body_system: the balance of a pair is that of dense sums on each body",
+                   "[solvers][oracle]", float, double) {
+  // Blocks of one to six rows, with weights over some decades, on bodies of one to nine unknowns.
+  using Scalar = TestType;
+  VectorSource<double> source(7);
+  WorstCase dense("balance"), none("a pair of its own impulses is balanced");
+  for (const std::vector<int>& sizes :
+       {std::vector<int>{6, 6, 6, 6}, {1, 2, 3, 6, 7, 4, 6}, {9, 6, 3, 2, 6}, {3, 3, 3}}) {
+    Pair<Scalar> pair(draw_body_problem(source, sizes));
+    for (int k = 0; k < 12; ++k) {
+      Eigen::VectorXd moved(pair.problem.impulse_count());
+      for (double& x : moved) x = source.entry(k % 3 == 0 ? 12 : 2, k % 2 == 0 ? 0.1 : 0.7);
+      Eigen::VectorXd gamma = moved;
+      if (k < 6) {  // one number differs
+        gamma(Index(source.unit() * double(gamma.size()))) *= 1 + source.pick({1e-3, 1e-1, 10});
+      } else {
+        for (double& x : gamma) x *= source.unit();
+      }
+      none.see_holds(pair.balance(moved, moved) == Scalar(0));
+      const long double wanted = pair.dense_balance(moved, gamma);
+      dense.see(std::abs(pair.balance(moved, gamma) - wanted), rounding<Scalar>(300, 1), k,
+                double(wanted));
+    }
+  }
+  dense.check(48);
+  none.check(48);
+}
+
+TEMPLATE_TEST_CASE("body_system: a balance is relative, and no order of blocks changes it",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(8);
+  WorstCase order("blocks in another order");
+  for (int round = 0; round < 6; ++round) {
+    const ConstrainedProblem raw = draw_body_problem(source, {6, 3, 6, 1, 6});
+    Pair<Scalar> pair(raw);
+    const Index rows = pair.problem.impulse_count();
+    const Eigen::VectorXd moved = carom::testing::draw_matrix(source, rows, 1),
+                          gamma = carom::testing::draw_matrix(source, rows, 1);
+    const Scalar balance = pair.balance(moved, gamma);
+    CHECK(balance > Scalar(0));
+    for (const int power : {-40, -3, 20}) {  // exact, and within the range of squares of floats
+      const double scale = std::ldexp(1.0, power);
+      CHECK(pair.balance(scale * moved, scale * gamma) == balance);
+    }
+    CHECK(pair.balance(-moved, -gamma) == balance);
+    // The contacts and the constraints each the other way round, with their impulses.
+    ConstrainedProblem other = raw;
+    std::reverse(other.contacts.contacts.begin(), other.contacts.contacts.end());
+    std::reverse(other.constraints.begin(), other.constraints.end());
+    Eigen::VectorXd moved_there(rows), gamma_there(rows);
+    const std::size_t contacts = raw.contacts.contacts.size(), all = pair.dual.sets.size();
+    Index row = 0;
+    for (std::size_t k = 0; k < all; ++k) {
+      const std::size_t from = k < contacts ? contacts - 1 - k : all - 1 - (k - contacts);
+      const Index count = pair.dual.sets[from].rows, first = pair.dual.starts[from];
+      moved_there.segment(row, count) = moved.segment(first, count);
+      gamma_there.segment(row, count) = gamma.segment(first, count);
+      row += count;
+    }
+    Pair<Scalar> reversed(other);
+    order.see(std::abs(reversed.balance(moved_there, gamma_there) - balance),
+              rounding<Scalar>(100, balance), round);
+  }
+  order.check(6);
+}
+
+TEST_CASE("body_system: impulses that cancel on a body count with their sizes, block by block",
+          "[solvers][oracle]") {
+  // Two contacts push a body of mass m with g and −g (1 − δ): δ of a sum of 2 − δ is left.
+  for (const double mass : {1e-6, 2.0, 1e6}) {
+    for (const double delta : {1.0, 1e-3, 1e-9}) {
+      ConstrainedProblem raw;
+      raw.contacts.bodies.push_back({mass * Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero()});
+      for (int k = 0; k < 2; ++k) {
+        carom::testing::RawContact contact;
+        contact.first_jacobian = Eigen::Matrix3d::Identity();
+        raw.contacts.contacts.push_back(contact);
+      }
+      Pair<double> pair(raw);
+      Eigen::VectorXd gamma(6);
+      gamma << 3, -4, 12, -3 * (1 - delta), 4 * (1 - delta), -12 * (1 - delta);
+      CHECK(std::abs(pair.balance(Eigen::VectorXd::Zero(6), gamma) - delta / (2 - delta)) <=
+            rounding(20, 1.0));
+      // Measured from the velocities of one contact, which the other takes back.
+      Eigen::VectorXd moved = gamma;
+      moved.tail(3).setZero();
+      CHECK(std::abs(pair.balance(moved, gamma) - (1 - delta) / (2 - delta)) <= rounding(20, 1.0));
+    }
+  }
+  // The two parts of one block of six rows cancel within it: what is left is all of it.
+  ConstrainedProblem raw;
+  raw.contacts.bodies.push_back({Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero()});
+  carom::testing::RawConstraint block;
+  block.law.set = carom::free_impulses<double>(6);
+  block.first_jacobian.resize(6, 3);
+  block.first_jacobian << Eigen::Matrix3d::Identity(), Eigen::Matrix3d::Identity();
+  raw.constraints.push_back(block);
+  Pair<double> pair(raw);
+  Eigen::VectorXd gamma(6);
+  gamma << 1, 2, 3, -1, -2, -2.75;
+  CHECK(pair.balance(Eigen::VectorXd::Zero(6), gamma) == 1);
+}
+
+TEST_CASE("body_system: the balance is of the worst body of an island, and finite numbers",
+          "[solvers][example]") {
+  VectorSource<double> source(9);
+  Pair<double> none((ConstrainedProblem()));
+  CHECK(none.rows.islands().size() == 0);
+  const ConstrainedProblem raw = draw_body_problem(source, {6, 6, 6, 6, 6});
+  Pair<double> pair(raw);
+  const Eigen::VectorXd gamma =
+      carom::testing::draw_matrix(source, pair.problem.impulse_count(), 1);
+  REQUIRE(pair.rows.islands().size() >= 2);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < pair.rows.islands().size(); ++i) {
+    pair.rows.write_momentum(i, pair.write(gamma), pair.momentum.data());
+    pair.pairs.begin(pair.rows, i, pair.parts.data());
+    CHECK(pair.pairs.balance(pair.rows, i, pair.parts.data(), pair.momentum.data()) == 0);
+    const auto& range = pair.rows.graph().islands()[i].range;
+    double worst = 0;
+    for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
+      // One body after the other moves away from its impulses, each further than those before.
+      pair.momentum[std::size_t(pair.rows.starts()[slot])] += 1e3 * (slot - range.first_slot + 1);
+      const double now = pair.pairs.balance(pair.rows, i, pair.parts.data(), pair.momentum.data());
+      CHECK(now >= worst);
+      CHECK(now > 0);
+      worst = now;
+    }
+    for (const double bad : {infinity, std::numeric_limits<double>::quiet_NaN()}) {
+      std::vector<double> momentum = pair.momentum;
+      momentum[std::size_t(pair.rows.vector_start(i))] = bad;
+      CHECK(pair.pairs.balance(pair.rows, i, pair.parts.data(), momentum.data()) == infinity);
+    }
+  }
 }
 
 }  // namespace body_system_test

@@ -27,10 +27,13 @@ class RingFile {
  public:
   RingFile() noexcept = default;
   /// Creates the file. An existing one is replaced.
-  /// @param capacity  largest size of the file [bytes].
+  /// @param capacity  largest size of the file [bytes], ≥ header_size.
   RingFile(const std::string& path, const unsigned char* header, std::size_t header_size,
            std::size_t capacity)
-      : file_(std::fopen(path.c_str(), "wb")), first_(header_size), capacity_(capacity) {
+      : file_(std::fopen(path.c_str(), "wb")),
+        first_(header_size),
+        capacity_(capacity),
+        last_(header_size) {
     if (!file_) return;
     std::setvbuf(file_.get(), nullptr, _IONBF, 0);
     if (!append(header, header_size)) file_.reset();
@@ -39,7 +42,7 @@ class RingFile {
   [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
   /// The largest record that has room [bytes].
   [[nodiscard]] std::size_t room() const noexcept { return capacity_ - first_; }
-  /// Writes a record after the last one, or over it.
+  /// Writes a record after the last one, or over it. The first one is behind the header.
   /// @pre   is_open(), count ≤ room().
   /// @return  whether all of it was written. If not, the next record takes its place.
   /// @note  No allocation, no exception; one or two system calls.

@@ -343,7 +343,8 @@ class IslandView {
     Scalar largest = 0;
     for (Index k = 0; k < pieces_->count(); ++k) {
       const Scalar own = pieces_->numbers(k)[0];
-      if (!(own <= largest)) largest = own;
+      if (own != own) return own;  // NaN, which later pieces must not replace
+      if (own > largest) largest = own;
     }
     return largest;
   }

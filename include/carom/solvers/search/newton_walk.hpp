@@ -137,11 +137,11 @@ template <RealScalar Scalar, typename Push>
 
 /// Factors H, or H + raise I where round-off leaves H indefinite: a direction descends for every
 /// positive definite matrix.
-/// @param fill    fill(raise) writes H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or
-/// 1;
-///                infinite or NaN where one is not finite.
+/// @param fill    fill(raise) writes H + raise I and returns the largest entry on the diagonal of
+///                Ĵᵀ G Ĵ, at least 1; infinite or NaN where an entry is not finite.
 /// @param factor  factor() returns whether what was filled is positive definite.
-/// @param raise   of the last matrix filled.
+/// @param raise   written: the raise of the matrix that was factored. If each attempt failed, it is
+///                the raise that would come next, which no matrix has.
 /// @return        false when H is not finite or stays indefinite.
 template <RealScalar Scalar, typename Fill, typename Factor>
 [[nodiscard]] bool factor_raised(const Fill& fill, const Factor& factor, Scalar& raise) noexcept {

@@ -114,7 +114,7 @@ class BodyPairs {
   }
 
   /// The distance of w − w* from Ĵᵀγ, for the worst body and relative to w − w* or the sum of the
-  /// impulses on it [-].
+  /// impulses on it [-]; infinite if a number is not finite.
   /// @param momentum  Ĵᵀγ.
   [[nodiscard]] Scalar balance(const BodyRows<Scalar>& rows, Index island, const Scalar* impulse,
                                const Scalar* momentum) noexcept {
@@ -129,10 +129,12 @@ class BodyPairs {
         off += (pushed_[u] - momentum[u]) * (pushed_[u] - momentum[u]);
         moved += pushed_[u] * pushed_[u];
       }
-      if (!(off > Scalar(0))) continue;
-      worst = (std::max)(worst, Scalar(sqrt(off) / (std::max)(gross_[slot], Scalar(sqrt(moved)))));
+      if (off == Scalar(0)) continue;
+      const Scalar own = sqrt(off) / (std::max)(gross_[slot], Scalar(sqrt(moved)));
+      if (!is_finite(own)) return std::numeric_limits<Scalar>::infinity();
+      worst = (std::max)(worst, own);
     }
-    return is_finite(worst) ? worst : std::numeric_limits<Scalar>::infinity();
+    return worst;
   }
 
   /// The largest ‖Ĵ‖ Σ ‖Ĵᵀγ‖ divided by V of a row, where Σ is over all impulses on its bodies [-].
