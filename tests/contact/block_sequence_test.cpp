@@ -128,4 +128,25 @@ TEST_CASE("block_sequence: a sequence that is emptied begins anew", "[contact][l
   CHECK((problem.part_count() == 0 && problem.rigid_count() == 0));
 }
 
+TEST_CASE("block_sequence: blocks are counted by rows, by parts of three, and if rigid",
+          "[contact][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::MatrixXd::Identity(6, 6), Eigen::VectorXd::Zero(6));
+  Index rows = 0, parts = 0, rigid = 0;
+  for (int count = 1; count <= 6; ++count) {
+    for (const bool hard : {false, true}) {
+      WeightedBlock<double> law;
+      law.set = carom::free_impulses<double>(count);
+      law.rigid = hard;
+      problem.add_constraint(0, Eigen::MatrixXd::Identity(6, 6).topRows(count), law);
+      rows += count;
+      parts += count > 3 ? 2 : 1;
+      rigid += hard ? 1 : 0;
+      CHECK(problem.impulse_count() == rows);
+      CHECK(problem.part_count() == parts);
+      CHECK(problem.rigid_count() == rigid);
+    }
+  }
+}
+
 }  // namespace block_sequence_test

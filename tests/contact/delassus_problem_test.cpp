@@ -388,4 +388,18 @@ TEST_CASE("delassus problem: own blocks that no bodies could have are found", "[
   CHECK(problem.check().empty());
 }
 
+TEST_CASE("delassus problem: the asymmetry is relative to the largest entry, however small",
+          "[contact][law]") {
+  for (const double unit : {1e-9, 1e-3, 1.0, 1e6}) {
+    DelassusProblem<double> problem;
+    for (int i = 0; i < 2; ++i) {
+      problem.add_contact(carom::pushing_impulse<double>(), carom::Vector<double, 1>(0.0));
+    }
+    Eigen::Matrix2d given;
+    given << 1, 0.3, 0.1, 1;
+    problem.add_matrix(Eigen::SparseMatrix<double>((unit * given).sparseView(unit, 1e-12)));
+    CHECK(problem.asymmetry() == Approx(0.2).epsilon(carom::testing::rounding(10, 1.0)));
+  }
+}
+
 }  // namespace delassus_problem_test

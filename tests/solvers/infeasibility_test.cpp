@@ -255,6 +255,60 @@ TEST_CASE("infeasibility: a slide is known as accurately as its direction", "[so
   }
 }
 
+TEST_CASE("infeasibility: a slide without direction, multipliers or bound proves nothing",
+          "[solvers][example]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const KleinBrake<double> brake{.friction = 0.6};
+  // The shoe, and its support that also goes across the belt.
+  for (const bool across : {false, true}) {
+    ContactProblem<double> problem(0.01);
+    carom::MatrixX<double> mass = carom::MatrixX<double>::Identity(2, 2), rows(3, 2);
+    mass(0, 0) = brake.inertia;
+    rows << brake.height, 0, 0, across ? 1 : 0, brake.offset, 0;
+    problem.add_body(mass, Vector<double, 2>(-brake.press, 0));
+    problem.add_contact(0, rows,
+                        carom::WeightedContact<double>{
+                            brake.friction, {1e-3, 1e-3}, Vector3<double>(-brake.belt, 0, 0), true});
+    VectorX<double> ray(3), multipliers(3);
+    ray << 0, 0, 1;
+    multipliers << 0, 0, brake.height / brake.offset;
+    const auto proven = [&](const Vector<double, 2>& direction, const VectorX<double>& p,
+                            double bound) {
+      InfeasibilityOptions<double> options{.velocity_bound = bound};
+      options.slides = {{0, direction, p}};
+      return certify_infeasible(problem, FrictionLaw::coulomb, ray, options).slides_proven;
+    };
+    CAPTURE(across);
+    CHECK(proven({1, 0}, multipliers, 1e3) == 1);
+    CHECK(proven({1, 0}, multipliers, 0) == (across ? 0 : 1));  // no bound: any speed across
+    CHECK(proven({0, 0}, multipliers, 1e3) == 0);
+    CHECK(proven({1, 0}, VectorX<double>::Constant(3, nan), 1e3) == 0);
+    CHECK(proven({-1, 0}, multipliers, 1e3) == 0);
+  }
+}
+
+TEST_CASE("infeasibility: a contact that nothing moves in any row counts by what it asks for",
+          "[solvers][example]") {
+  for (const double asked : {0.5, 0.0, -0.5}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(carom::SquareMatrix<double, 3>::Identity(), Vector3<double>(0, 0, -1));
+    problem.add_contact(0, carom::SquareMatrix<double, 3>::Zero(),
+                        carom::WeightedContact<double>{
+                            0.5, {1e-3, 1e-3}, Vector3<double>(0, 0, asked), true});
+    VectorX<double> ray(3);
+    ray << 0, 0, 1;
+    for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+      CAPTURE(asked, to_string(law));
+      CHECK(certify_infeasible(problem, law, ray).infeasible == (asked > 0));
+      CHECK(certify_infeasible(problem, law, carom::refine_ray(problem, law)).infeasible ==
+            (asked > 0));
+      ray(2) = -1;
+      CHECK(certify_infeasible(problem, law, ray).cone_violation == Approx(1));
+      ray(2) = 1;
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("infeasibility: large impulses are not forbidden, however heavy the plate",
                    "[solvers][scene]", float, double) {
   using Scalar = TestType;

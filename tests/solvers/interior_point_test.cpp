@@ -305,6 +305,89 @@ TEST_CASE("interior_point: nothing to do", "[solvers][law]") {
   CHECK(kept.options().law == FrictionLaw::convex);
 }
 
+TEST_CASE("interior_point: entries of a guess that are not finite count as zero",
+          "[solvers][input]") {
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law}), clean({.law = law});
+    VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.01);
+    guess(2) = guess(7) = 0;
+    VectorX<double> velocity, expected;
+    CHECK(clean.solve_from(problem, guess, expected).converged());
+    guess(2) = std::numeric_limits<double>::quiet_NaN();
+    guess(7) = -std::numeric_limits<double>::infinity();
+    CHECK(solver.solve_from(problem, guess, velocity).converged());
+    CHECK(velocity == expected);
+    CHECK(solver.impulse() == clean.impulse());
+  }
+}
+
+TEST_CASE("interior_point: a wrong guess of many blocks costs sweeps, not the answer",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 11, .push = 0.1});  // 44 blocks
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    REQUIRE(problem.block_count() > carom::detail::IslandLawTuning::few_blocks);
+    for (const FrictionLaw law : laws) {
+      CAPTURE(rigid, to_string(law));
+      InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+      VectorX<double> velocity, expected;
+      REQUIRE(solver.solve(problem, expected).converged());
+      const VectorX<double> guess = 0.2 * solver.impulse();
+      const auto report = solver.solve_from(problem, guess, velocity);
+      CHECK(report.converged());
+      check_answer(problem, solver, velocity, report);
+      CHECK((velocity - expected).norm() <= by_solver(1e-6) * (1 + expected.norm()));
+    }
+  }
+}
+
+TEST_CASE("interior_point: within a deadline and no system it sweeps", "[solvers][law]") {
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 3, .push = 0.1})));
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-14});
+    const VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.01);
+    VectorX<double> velocity;
+    solver.set_limits({.iteration_limit = 0});
+    const double idle = solver.solve_from(problem, guess, velocity).residual;
+    carom::testing::FakeClock clock;
+    solver.set_limits(clock.until(1e9).with_iterations(0));
+    const auto report = solver.solve_from(problem, guess, velocity);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations == 0);
+    CHECK(report.residual < idle / 10);
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("interior_point: blocks that nothing moves leave the answer of all others",
+          "[solvers][input]") {
+  const auto plain = build(make_rigid(carom::testing::make_stack({.count = 1, .push = 0.2})));
+  auto problem = plain;
+  problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
+                      carom::WeightedContact<double>{
+                          0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
+  carom::WeightedBlock<double> roll, rows;
+  roll.rigid = rows.rigid = true;
+  roll.set = carom::cone_impulses<double>(carom::ImpulseShape::rolling, {0.5, 0.1, 0.1});
+  rows.set = carom::bounded_impulse(-1.0, 1.0);
+  problem.add_constraint(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(6, 6)), roll);
+  problem.add_constraint(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(1, 6)), rows);
+  for (const FrictionLaw law : laws) {
+    CAPTURE(to_string(law));
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+    VectorX<double> velocity, expected;
+    REQUIRE(solver.solve(plain, expected).converged());
+    CHECK(solver.solve(problem, velocity).converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    const VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.3);
+    const auto report = solver.solve_from(problem, guess, velocity);
+    CHECK(report.converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
 }  // namespace interior_point_test
 
 // In impulses, without bodies.

@@ -81,6 +81,8 @@ TEST_CASE("solve_contact: asked plainly it is Coulomb's law on rigid contact",
         CHECK(std::isinf(certificate.velocity_error_bound));
         const auto convex = solve_contact(
             problem, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
+        CHECK(std::isinf(certify(problem, convex).velocity_error_bound));  // rigid: none is known
+        CHECK(certify(problem, convex).natural_map_error <= by_solver(1e-6));
         CHECK(convex.velocity.z() ==
               Approx(mu * (speed - mu * gravity * dt) / (1 + mu * mu)).epsilon(by_solver(1e-6)));
       }
