@@ -206,4 +206,43 @@ TEST_CASE("gauss_seidel: rows that depend on each other are solved in proximal s
   }
 }
 
+TEST_CASE("gauss_seidel: what is beyond the range of the type is reported", "[solvers][input]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    const auto problem =
+        assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(1e200, 0, -1e200)));
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    const auto report = make(law, 1e-8, 100).solve(problem, impulse);
+    CHECK(report.status == carom::SolveStatus::not_finite);
+    CHECK(report.iterations == 0);
+    CHECK(impulse.isZero(0));
+  }
+}
+
+TEST_CASE("gauss_seidel: an over-relaxed visit of a contact that opens ends at rest",
+          "[solvers][law]") {
+  const auto problem = assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, 1)));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    GaussSeidel<double> solver({.law = law, .tolerance = 1e-12, .relaxation = 1.5});
+    VectorX<double> impulse(3);
+    impulse << 0.1, 0, 1;
+    CHECK(solver.solve(problem, impulse).converged());
+    CHECK(impulse.isZero(0));
+  }
+}
+
+TEST_CASE("gauss_seidel: contacts of equal loads are visited outwards as they were added",
+          "[solvers][law]") {
+  auto data = carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, -1));
+  const auto one = assemble_dual(data);
+  data.sets.push_back(data.sets[0]);
+  data.w = Eigen::MatrixXd::Identity(6, 6);
+  data.q = data.q.replicate(2, 1).eval();
+  data.r = Eigen::VectorXd::Zero(6);
+  GaussSeidel<double> solver({.tolerance = 1e-12, .order = VisitOrder::outward});
+  VectorX<double> single = VectorX<double>::Zero(3), both = VectorX<double>::Zero(6);
+  CHECK(solver.solve(one, single).converged());
+  CHECK(solver.solve(assemble_dual(data), both).converged());
+  CHECK((both.head<3>() == single && both.tail<3>() == single));
+}
+
 }  // namespace gauss_seidel_test

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "carom/contact/dual.hpp"
+#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
@@ -264,7 +265,13 @@ ContactProblem<double> brake_of(carom::ImpulseShape shape, double belt, double p
   carom::MatrixX<double> rows = carom::MatrixX<double>::Zero(law.set.rows, 1);
   rows(0, 0) = 0.2;
   rows(carom::detail::normal_row(shape), 0) = 0.1;
-  problem.add_constraint(0, rows, law);
+  if (shape == carom::ImpulseShape::planar) {
+    problem.add_constraint(0, rows, law);
+    return problem;
+  }
+  problem.add_contact(0, rows,
+                      carom::WrenchContact<double>{.contact = {.gap = 0}, .shape = shape});
+  problem.set_law(0, law);
   return problem;
 }
 

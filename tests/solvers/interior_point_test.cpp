@@ -12,6 +12,7 @@
 #include "carom/contact/dual.hpp"
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -367,12 +368,11 @@ TEST_CASE("interior_point: blocks that nothing moves leave the answer of all oth
   problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
                       carom::WeightedContact<double>{
                           0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
-  carom::WeightedBlock<double> roll, rows;
-  roll.rigid = rows.rigid = true;
-  roll.set = carom::cone_impulses<double>(carom::ImpulseShape::rolling, {0.5, 0.1, 0.1});
-  rows.set = carom::bounded_impulse(-1.0, 1.0);
-  problem.add_constraint(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(6, 6)), roll);
-  problem.add_constraint(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(1, 6)), rows);
+  carom::WrenchContact<double> roll{.contact = {.gap = 0, .friction = 0.5},
+                                    .shape = carom::ImpulseShape::rolling};
+  roll.rolling_friction = roll.torsional_friction = 0.1;
+  problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(6, 6)), roll);
+  problem.make_rigid();
   for (const FrictionLaw law : laws) {
     CAPTURE(to_string(law));
     InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
@@ -385,6 +385,53 @@ TEST_CASE("interior_point: blocks that nothing moves leave the answer of all oth
     CHECK(report.converged());
     CHECK((velocity - expected).norm() <= by_solver(1e-7));
     check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("interior_point: joints alone, without cones and bounds, are a linear system",
+          "[solvers][oracle]") {
+  VectorSource<double> source(91u);
+  for (int sample = 0; sample < 10; ++sample) {
+    const Eigen::MatrixXd jacobian = carom::testing::draw_matrix(source, 3, 6);
+    const Eigen::VectorXd free = carom::testing::draw_matrix(source, 6, 1);
+    const double mass = source.positive(4);
+    ContactProblem<double> problem(0.01);
+    problem.add_body(mass * Eigen::MatrixXd::Identity(6, 6), free);
+    carom::WeightedBlock<double> joint;
+    joint.set = carom::free_impulses<double>(3);
+    joint.rigid = true;
+    for (int r = 0; r < 3; ++r) joint.bias_velocity(r) = source.unit();
+    problem.add_constraint(0, jacobian, joint);
+    const Eigen::VectorXd lacks = joint.bias_velocity.head<3>() - jacobian * free;
+    const Eigen::VectorXd pushed = (jacobian * jacobian.transpose()).ldlt().solve(lacks);
+    const Eigen::VectorXd expected = free + jacobian.transpose() * pushed;
+    for (const FrictionLaw law : laws) {
+      InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-11});
+      VectorX<double> velocity;
+      CHECK(solver.solve(problem, velocity).converged());
+      CHECK((velocity - expected).norm() <= by_solver(1e-8) * (1 + expected.norm()));
+      CHECK((solver.impulse() - mass * pushed).norm() <= by_solver(1e-8) * mass * pushed.norm());
+    }
+  }
+}
+
+TEST_CASE("interior_point: with overlaps too it stops at its limit, and says so",
+          "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.3, 0, -1));
+  for (int k = 0; k < 2; ++k) {
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::RigidContact<double>{.gap = -0.01 * k, .friction = 0.5});
+  }
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+    VectorX<double> velocity;
+    solver.set_limits({.iteration_limit = 0});
+    const auto report = solver.solve(problem, velocity);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations == 0);
+    solver.set_limits({});
+    CHECK(solver.solve(problem, velocity).converged());
   }
 }
 

@@ -41,6 +41,9 @@ TEST_CASE("soften: a slot that closes too fast gets a small R with an answer", "
       const double most = 1e3 * carom::detail::largest_demand(problem);
       CHECK((largest <= most && 10 * largest > most));
       const auto soft = soften_all(problem, answer.regularization);
+      carom::InteriorPointSolver<double> last({.law = law, .tolerance = 1e-9});
+      VectorX<double> again;  // the attempts before count too
+      CHECK(answer.report.iterations > last.solve(soft, again).iterations);
       carom::DelassusForm<double> form;
       carom::DelassusProblem<double> dual;
       form.write(soft, dual);

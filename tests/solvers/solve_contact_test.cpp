@@ -83,6 +83,15 @@ TEST_CASE("solve_contact: asked plainly it is Coulomb's law on rigid contact",
             problem, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
         CHECK(std::isinf(certify(problem, convex).velocity_error_bound));  // rigid: none is known
         CHECK(certify(problem, convex).natural_map_error <= by_solver(1e-6));
+        auto outside = solution;  // friction beyond its bound
+        outside.impulse.head<2>() *= 3;
+        carom::DelassusForm<double> form;
+        carom::DelassusProblem<double> dual;
+        form.write(problem, dual);
+        const double violation =
+            carom::certify(dual, outside.impulse, carom::FrictionLaw::coulomb).cone_violation;
+        CHECK(violation > 0);
+        CHECK(certify(problem, outside).cone_violation == violation);
         CHECK(convex.velocity.z() ==
               Approx(mu * (speed - mu * gravity * dt) / (1 + mu * mu)).epsilon(by_solver(1e-6)));
       }

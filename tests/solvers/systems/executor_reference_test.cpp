@@ -66,7 +66,7 @@ TEST_CASE("executor_reference: large islands get a crew each, all others none", 
       const ExecutorReference executor = given ? ExecutorReference(backwards) : ExecutorReference();
       carom::detail::for_each_island(
           executor, Index(large.size()), [&](Index i) { return large[std::size_t(i)]; },
-          [&](Index i, carom::detail::Crew* crew) {
+          [&](Index i, carom::Crew* crew) {
             ++visits[std::size_t(i)];
             CHECK((crew != nullptr) == large[std::size_t(i)]);
           });
