@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "carom/contact/dual.hpp"
-#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
@@ -253,25 +252,24 @@ ContactProblem<double> slot_of(carom::ImpulseShape shape, double closing) {
   return problem;
 }
 
-/// A shoe of one degree of freedom on a belt, as KleinBrake, with a contact of a shape.
+/// A shoe of one degree of freedom on a belt, as KleinBrake, with a contact of a shape, whose other
+/// rows hardly move.
 ContactProblem<double> brake_of(carom::ImpulseShape shape, double belt, double press = 1) {
   ContactProblem<double> problem(0.01);
-  problem.add_body(carom::SquareMatrix<double, 1>::Constant(0.05),
-                   Vector<double, 1>::Constant(-press));
   carom::WeightedBlock<double> law;
   law.rigid = true;
   law.set = carom::cone_impulses<double>(shape, {0.6, 0.3, 0.1});
   law.bias_velocity(0) = -belt;
-  carom::MatrixX<double> rows = carom::MatrixX<double>::Zero(law.set.rows, 1);
+  const Index size = law.set.rows;
+  carom::MatrixX<double> mass = carom::MatrixX<double>::Identity(size, size), rows = 1e-9 * mass;
+  VectorX<double> free = VectorX<double>::Zero(size);
+  mass(0, 0) = 0.05;
+  free(0) = -press;
   rows(0, 0) = 0.2;
+  rows.row(carom::detail::normal_row(shape)).setZero();
   rows(carom::detail::normal_row(shape), 0) = 0.1;
-  if (shape == carom::ImpulseShape::planar) {
-    problem.add_constraint(0, rows, law);
-    return problem;
-  }
-  problem.add_contact(0, rows,
-                      carom::WrenchContact<double>{.contact = {.gap = 0}, .shape = shape});
-  problem.set_law(0, law);
+  problem.add_body(mass, free);
+  problem.add_constraint(0, rows, law);
   return problem;
 }
 
@@ -393,12 +391,14 @@ TEST_CASE("infeasibility_ray: a slide is found where the tangents have one frict
     CHECK((slide.multipliers.size() > 0) == plain);
     VectorX<double> ray = VectorX<double>::Zero(problem.impulse_count());
     ray(normal) = 1;
-    const auto judged = certify_infeasible(problem, FrictionLaw::coulomb, ray, {.slides = {slide}});
+    const auto judged = certify_infeasible(problem, FrictionLaw::coulomb, ray,
+                                           {.velocity_bound = 1e3, .slides = {slide}});
     CHECK(judged.slides_proven == (plain ? 1 : 0));
     CHECK(judged.infeasible == plain);
     if (!plain) continue;
-    CHECK(slide.multipliers(normal) == Approx(2));
-    CHECK(slide.multipliers.norm() == slide.multipliers(normal));
+    VectorX<double> expected = VectorX<double>::Zero(problem.impulse_count());
+    expected(normal) = 2;
+    CHECK((slide.multipliers - expected).norm() <= rounding(100, 2.0));
     // The other way nothing slides: the belt holds it, or neither belt nor push asks for anything.
     CHECK(carom::find_slide(problem, 0, Vector<double, 2>(-1, 0)).multipliers.size() == 0);
     CHECK(carom::find_slide(brake_of(shape, 0, 0), 0, Vector<double, 2>(1, 0)).multipliers.size() ==

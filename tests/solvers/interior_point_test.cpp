@@ -12,7 +12,6 @@
 #include "carom/contact/dual.hpp"
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
-#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -200,6 +199,30 @@ TEST_CASE("interior_point: a large island has the same bits whoever shares it",
   }
 }
 
+TEST_CASE("interior_point: a large island beside a small one has the same bits whoever shares them",
+          "[solvers][law]") {
+  carom::examples::Pile pile = carom::examples::make_pile({.body_count = 100});
+  ContactProblem<double>& problem = pile.problem;
+  problem.add_contact(problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1)),
+                      Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.friction = 0.5});
+  problem.make_rigid();
+  carom::detail::BodySystem<double> system;
+  system.take(problem, true);
+  Index large = 0;
+  for (Index i = 0; i < system.islands().size(); ++i) large += system.is_large(i) ? 1 : 0;
+  REQUIRE((large > 0 && large < system.islands().size()));
+  for (const FrictionLaw law : laws) {
+    CAPTURE(to_string(law));
+    const carom::InteriorPointOptions<double> options{.law = law, .iteration_limit = 1};
+    InteriorPointSolver<double> one(options), other(options);
+    VectorX<double> velocity, shared;
+    const auto alone = one.solve(problem, velocity);
+    const auto report = other.solve(problem, shared, carom::testing::ThreadEach{});
+    CHECK((report.iterations == alone.iterations && report.residual == alone.residual));
+    CHECK((shared == velocity && other.impulse() == one.impulse()));
+  }
+}
+
 TEST_CASE("interior_point: in time a step takes few systems, one that is solved takes none",
           "[solvers][scene]") {
   const double dt = 0.005, gravity = 9.81, friction = 0.5;
@@ -361,18 +384,13 @@ TEST_CASE("interior_point: within a deadline and no system it sweeps", "[solvers
   }
 }
 
-TEST_CASE("interior_point: blocks that nothing moves leave the answer of all others",
+TEST_CASE("interior_point: a contact that nothing moves leaves the answer of all others",
           "[solvers][input]") {
   const auto plain = build(make_rigid(carom::testing::make_stack({.count = 1, .push = 0.2})));
   auto problem = plain;
   problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
                       carom::WeightedContact<double>{
                           0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
-  carom::WrenchContact<double> roll{.contact = {.gap = 0, .friction = 0.5},
-                                    .shape = carom::ImpulseShape::rolling};
-  roll.rolling_friction = roll.torsional_friction = 0.1;
-  problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(6, 6)), roll);
-  problem.make_rigid();
   for (const FrictionLaw law : laws) {
     CAPTURE(to_string(law));
     InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});

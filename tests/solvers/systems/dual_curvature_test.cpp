@@ -153,7 +153,7 @@ TEST_CASE("dual_curvature: what rounding has put off its region or range has non
   for (const double step : {1e300, -1e300}) {
     const Tangent2<double> next = predict_direction(narrow, {0, 1}, {0, step});
     CHECK(next.x * next.x + next.y * next.y <= 1);
-    const Tangent2<double> wide = predict_direction({{0, 0}, 1e-300}, {0, 0}, {step, step});
+    const Tangent2<double> wide = predict_direction<double>({{0, 0}, 1e-300}, {0, 0}, {step, step});
     CHECK((wide.x == 0 && wide.y == 0));
   }
 }
