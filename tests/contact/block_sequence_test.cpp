@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/block_sequence.hpp"
 
+#include <type_traits>
+#include <vector>
+
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
@@ -147,6 +150,20 @@ TEST_CASE("block_sequence: blocks are counted by rows, by parts of three, and if
       CHECK(problem.rigid_count() == rigid);
     }
   }
+}
+
+TEST_CASE("block_sequence: blocks are visited in their order, by their own types or by one",
+          "[contact][law]") {
+  const ContactProblem<double> problem = make_problem();
+  std::vector<Index> by_kind, by_one;
+  problem.for_each_block_by_kind([&](const auto& view) {
+    constexpr bool is_triple = std::decay_t<decltype(view)>::capacity == 3;
+    CHECK(is_triple == problem.is_friction_contact(view.number()));
+    by_kind.push_back(view.number());
+  });
+  problem.for_each_block([&](const auto& view) { by_one.push_back(view.number()); });
+  CHECK(by_kind == std::vector<Index>{0, 1, 2});
+  CHECK(by_one == by_kind);
 }
 
 }  // namespace block_sequence_test

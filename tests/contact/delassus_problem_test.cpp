@@ -402,4 +402,10 @@ TEST_CASE("delassus problem: the asymmetry is relative to the largest entry, how
   }
 }
 
+TEST_CASE("delassus problem: an operator without a function is refused", "[contact][input]") {
+  DelassusProblem<double> problem;
+  CHECK_THROWS_WITH(problem.set_operator({}), Catch::Contains("operator: expected a function"));
+  CHECK_FALSE(problem.matrix_free());
+}
+
 }  // namespace delassus_problem_test

@@ -687,15 +687,12 @@ TEST_CASE("contact_solver: a heap of many blocks is solved without a factor of a
   CHECK((again.converged() && again.iterations == 0));
   CHECK((velocity - found).norm() <= rounding(100, found.norm()));
 
-  for (const double deadline : {60.0, 400.0}) {  // the sweeps' answer, or a better one
-    CAPTURE(deadline);
-    carom::testing::FakeClock clock;
-    solver.set_limits(clock.until(deadline));
-    const auto hurried = solver.solve(heap, velocity);
-    CHECK((hurried.converged() || hurried.status == SolveStatus::deadline));
-    CHECK(judge_answer(heap, FrictionLaw::coulomb, velocity, solver.impulse()).residual ==
-          Approx(hurried.residual));
-  }
+  carom::testing::FakeClock clock;  // time for some sweeps, which are the answer, or a better one
+  solver.set_limits(clock.until(60));
+  const auto hurried = solver.solve(heap, velocity);
+  CHECK((hurried.converged() || hurried.status == SolveStatus::deadline));
+  CHECK(judge_answer(heap, FrictionLaw::coulomb, velocity, solver.impulse()).residual ==
+        Approx(hurried.residual));
 }
 
 TEST_CASE("contact_solver: its limit of iterations holds for all stages together",

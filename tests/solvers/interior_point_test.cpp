@@ -201,7 +201,7 @@ TEST_CASE("interior_point: a large island has the same bits whoever shares it",
 
 TEST_CASE("interior_point: a large island beside a small one has the same bits whoever shares them",
           "[solvers][law]") {
-  carom::examples::Pile pile = carom::examples::make_pile({.body_count = 100});
+  carom::examples::Pile pile = carom::examples::make_pile({.body_count = 120});
   ContactProblem<double>& problem = pile.problem;
   problem.add_contact(problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1)),
                       Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.friction = 0.5});
@@ -379,7 +379,7 @@ TEST_CASE("interior_point: within a deadline and no system it sweeps", "[solvers
     const auto report = solver.solve_from(problem, guess, velocity);
     CHECK(report.status == SolveStatus::iteration_limit);
     CHECK(report.iterations == 0);
-    CHECK(report.residual < idle / 10);
+    CHECK(report.residual < idle);
     check_answer(problem, solver, velocity, report);
   }
 }

@@ -174,6 +174,32 @@ TEST_CASE("contact_graph: friction contacts come first on an edge, in their own 
   CHECK(pairs > 20);
 }
 
+TEST_CASE("contact_graph: constraints of one pair are in one order, however they were added",
+          "[contact][law]") {
+  // Three rows that differ in the law or in the Jacobian only.
+  const auto order_of = [](const std::vector<int>& added) {
+    ContactProblem<double> problem(0.01);
+    for (int b = 0; b < 2; ++b) {
+      problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+    }
+    for (const int k : added) {
+      carom::WeightedBlock<double> rows;
+      rows.set = carom::free_impulses<double>(1);
+      rows.bias_velocity(0) = k == 2 ? 0.5 : 0;
+      const Eigen::RowVector3d jacobian(1, k == 1 ? 2 : 1, 0);
+      problem.add_constraint(0, jacobian, 1, jacobian, rows);
+    }
+    ContactGraph graph;
+    graph.analyse(problem, any_work);
+    std::vector<int> order;
+    for (int k = 0; k < 3; ++k) order.push_back(added[std::size_t(graph.part_at(k).block)]);
+    return order;
+  };
+  std::vector<int> added = {0, 1, 2};
+  const std::vector<int> order = order_of(added);
+  while (std::next_permutation(added.begin(), added.end())) CHECK(order_of(added) == order);
+}
+
 TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
   VectorSource<double> source(7u);
   RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6, 6}, .contact_count = 9});
