@@ -133,7 +133,8 @@ TEST_CASE("hunt-crossley: friction and motion are zero where they are left out",
   problem.add_contact(0, Matrix3d::Identity(), plain);
   problem.add_contact(0, Matrix3d::Identity(), said);
   CHECK(problem.friction_contact_law(0).friction == 0);
-  CHECK(problem.friction_contact_law(0).bias_velocity == problem.friction_contact_law(1).bias_velocity);
+  CHECK(problem.friction_contact_law(0).bias_velocity ==
+        problem.friction_contact_law(1).bias_velocity);
 }
 
 }  // namespace hunt_crossley_test

@@ -627,8 +627,8 @@ TEST_CASE("contact_solver: with a deadline guesses of any kind are answered as w
     for (const bool guessed : {false, true}) {
       hurry(1e6);
       velocity = expected;
-      const auto report = guessed ? solver.solve_from(problem, answer, velocity)
-                                  : solver.solve(problem, velocity);
+      const auto report =
+          guessed ? solver.solve_from(problem, answer, velocity) : solver.solve(problem, velocity);
       CHECK(report.status == SolveStatus::not_finite);
       CHECK(solver.solve_from(problem, answer, velocity).status == SolveStatus::not_finite);
       solver.set_limits({});
@@ -678,9 +678,9 @@ TEST_CASE("contact_solver: a heap of many blocks is solved without a factor of a
   for (Index pair = 0; pair < heap.body_count() / 2; ++pair) {
     CHECK((impulse.segment<6>(6 * pair) - impulse.head<6>()).norm() <= by_solver(1e-7));
   }
-  CHECK((impulse.head<6>() -
-         (carom::Vector<double, 6>() << -0.03, 0, 0.2, -0.03, 0, 0.1).finished()).norm() <=
-        carom::testing::by_compliance(1e-3));
+  CHECK(
+      (impulse.head<6>() - (carom::Vector<double, 6>() << -0.03, 0, 0.2, -0.03, 0, 0.1).finished())
+          .norm() <= carom::testing::by_compliance(1e-3));
 
   // From its impulses there is nothing to do.
   const auto again = solver.solve_from(heap, impulse, velocity);

@@ -169,8 +169,8 @@ TEST_CASE("gauss_seidel: rows with a coefficient of zero have no impulse, the ot
     plain.w = spun.w.topLeftCorner<3, 3>();
     plain.q = spun.q.head<3>();
     plain.r = Eigen::Vector3d::Zero();
-    spun.sets = {carom::cone_impulses<double>(carom::ImpulseShape::ellipsoidal_torsional,
-                                              {0.4, 0, 0})};
+    spun.sets = {
+        carom::cone_impulses<double>(carom::ImpulseShape::ellipsoidal_torsional, {0.4, 0, 0})};
     plain.sets = {carom::cone_impulses<double>(carom::ImpulseShape::friction, {0.4, 0, 0})};
     auto smooth = plain;
     smooth.sets = {carom::cone_impulses<double>(carom::ImpulseShape::elliptic, {0, 0, 0})};
@@ -220,7 +220,8 @@ TEST_CASE("gauss_seidel: what is beyond the range of the type is reported", "[so
 
 TEST_CASE("gauss_seidel: an over-relaxed visit of a contact that opens ends at rest",
           "[solvers][law]") {
-  const auto problem = assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, 1)));
+  const auto problem =
+      assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, 1)));
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
     GaussSeidel<double> solver({.law = law, .tolerance = 1e-12, .relaxation = 1.5});
     VectorX<double> impulse(3);

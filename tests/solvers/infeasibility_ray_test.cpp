@@ -273,11 +273,14 @@ ContactProblem<double> brake_of(carom::ImpulseShape shape, double belt, double p
   return problem;
 }
 
-constexpr carom::ImpulseShape every_cone[] = {
-    carom::ImpulseShape::planar,           carom::ImpulseShape::friction,
-    carom::ImpulseShape::elliptic,         carom::ImpulseShape::torsional,
-    carom::ImpulseShape::spinless_rolling, carom::ImpulseShape::rolling,
-    carom::ImpulseShape::ellipsoidal_torsional, carom::ImpulseShape::ellipsoidal_rolling};
+constexpr carom::ImpulseShape every_cone[] = {carom::ImpulseShape::planar,
+                                              carom::ImpulseShape::friction,
+                                              carom::ImpulseShape::elliptic,
+                                              carom::ImpulseShape::torsional,
+                                              carom::ImpulseShape::spinless_rolling,
+                                              carom::ImpulseShape::rolling,
+                                              carom::ImpulseShape::ellipsoidal_torsional,
+                                              carom::ImpulseShape::ellipsoidal_rolling};
 
 }  // namespace
 

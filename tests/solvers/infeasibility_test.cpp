@@ -298,9 +298,10 @@ TEST_CASE("infeasibility: a slide without direction, multipliers or bound proves
     mass(0, 0) = brake.inertia;
     rows << brake.height, 0, 0, across ? 1 : 0, brake.offset, 0;
     problem.add_body(mass, Vector<double, 2>(-brake.press, 0));
-    problem.add_contact(0, rows,
-                        carom::WeightedContact<double>{
-                            brake.friction, {1e-3, 1e-3}, Vector3<double>(-brake.belt, 0, 0), true});
+    problem.add_contact(
+        0, rows,
+        carom::WeightedContact<double>{
+            brake.friction, {1e-3, 1e-3}, Vector3<double>(-brake.belt, 0, 0), true});
     VectorX<double> ray(3), multipliers(3);
     ray << 0, 0, 1;
     multipliers << 0, 0, brake.height / brake.offset;
@@ -324,9 +325,9 @@ TEST_CASE("infeasibility: a contact that nothing moves in any row counts by what
   for (const double asked : {0.5, 0.0, -0.5}) {
     ContactProblem<double> problem(0.01);
     problem.add_body(carom::SquareMatrix<double, 3>::Identity(), Vector3<double>(0, 0, -1));
-    problem.add_contact(0, carom::SquareMatrix<double, 3>::Zero(),
-                        carom::WeightedContact<double>{
-                            0.5, {1e-3, 1e-3}, Vector3<double>(0, 0, asked), true});
+    problem.add_contact(
+        0, carom::SquareMatrix<double, 3>::Zero(),
+        carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Vector3<double>(0, 0, asked), true});
     VectorX<double> ray(3);
     ray << 0, 0, 1;
     for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {

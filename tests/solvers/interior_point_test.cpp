@@ -388,9 +388,9 @@ TEST_CASE("interior_point: a contact that nothing moves leaves the answer of all
           "[solvers][input]") {
   const auto plain = build(make_rigid(carom::testing::make_stack({.count = 1, .push = 0.2})));
   auto problem = plain;
-  problem.add_contact(0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
-                      carom::WeightedContact<double>{
-                          0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
+  problem.add_contact(
+      0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
+      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
   for (const FrictionLaw law : laws) {
     CAPTURE(to_string(law));
     InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});

@@ -148,8 +148,9 @@ TEST_CASE("solve_or_prove: of many blocks none is searched for a proof", "[solve
   // One more mass between stops that leave it no room.
   const auto mass = problem.add_body(unit, Eigen::Vector3d(Eigen::Vector3d::Zero()));
   problem.add_contact(mass, unit, contact);
-  problem.set_law(problem.block_count() - 1, carom::WeightedContact<double>{
-                                                 0.5, {1e-3, 1e-3}, Eigen::Vector3d(0, 0, 1), true});
+  problem.set_law(
+      problem.block_count() - 1,
+      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d(0, 0, 1), true});
   problem.add_contact(mass, Eigen::Matrix3d(-unit), contact);
   ContactSolver<double> solver({.law = FrictionLaw::coulomb, .iteration_limit = 60});
   VectorX<double> velocity, ray = VectorX<double>::Ones(7);

@@ -204,9 +204,8 @@ TEST_CASE("block_scales: blocks of any shape have the scales of the definition",
     std::vector<Eigen::VectorXd> free;
     ContactProblem<double> problem(0.01);
     for (int b = 0; b < 3; ++b) {
-      const Eigen::MatrixXd root = Eigen::MatrixXd::NullaryExpr(4, 4, [&] {
-        return source.unit() - 0.5;
-      });
+      const Eigen::MatrixXd root =
+          Eigen::MatrixXd::NullaryExpr(4, 4, [&] { return source.unit() - 0.5; });
       masses.push_back(source.positive(3) *
                        (root * root.transpose() + 0.1 * Eigen::MatrixXd::Identity(4, 4)));
       // The last body rests, and gets its scales from the others.

@@ -123,9 +123,10 @@ TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies
   for (const WorstCase* law : {&once, &edge_law, &order}) law->check(count);
 }
 
-TEST_CASE("contact_graph: friction contacts come first on an edge, in their own order, whatever came "
-          "before",
-          "[contact][law]") {
+TEST_CASE(
+    "contact_graph: friction contacts come first on an edge, in their own order, whatever came "
+    "before",
+    "[contact][law]") {
   VectorSource<double> source(32u);
   ContactGraph graph;  // the same for all
   WorstCase kinds("kinds"), order("ordered"), whole("all blocks");
@@ -161,8 +162,8 @@ TEST_CASE("contact_graph: friction contacts come first on an edge, in their own 
         right = right && problem.is_friction_contact(block) == (k < edge.other_begin);
         if (k == edge.first_part || k >= edge.other_begin) continue;
         ++pairs;
-        ordered = ordered && !carom::detail::friction_contact_precedes(
-                                 problem, block, graph.part_at(k - 1).block);
+        ordered = ordered && !carom::detail::friction_contact_precedes(problem, block,
+                                                                       graph.part_at(k - 1).block);
       }
     }
     kinds.see_holds(right, sample);
