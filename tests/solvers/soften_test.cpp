@@ -78,7 +78,7 @@ TEST_CASE("soften: compliant contacts keep their law, rows that nothing moves as
         by_solver(1.01e-9));
 }
 
-TEST_CASE("soften: without an answer for any R it says so", "[solvers][law]") {
+TEST_CASE("soften: where no attempt converges it says so", "[solvers][law]") {
   carom::examples::ClosingSlot<double> slot{.gap = 0.01, .friction = 0.3};
   slot.closing = 2 * carom::examples::closing_limit(slot);
   const auto answer = carom::soften(make_closing_slot(slot), {.iteration_limit = 0});
