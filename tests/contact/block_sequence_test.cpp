@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/block_sequence.hpp"
 
+#include <type_traits>
+#include <vector>
+
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
@@ -126,6 +129,41 @@ TEST_CASE("block_sequence: a sequence that is emptied begins anew", "[contact][l
   problem.reset(0.02);
   CHECK((problem.block_count() == 0 && problem.body_count() == 0 && problem.impulse_count() == 0));
   CHECK((problem.part_count() == 0 && problem.rigid_count() == 0));
+}
+
+TEST_CASE("block_sequence: blocks are counted by rows, by parts of three, and if rigid",
+          "[contact][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::MatrixXd::Identity(6, 6), Eigen::VectorXd::Zero(6));
+  Index rows = 0, parts = 0, rigid = 0;
+  for (int count = 1; count <= 6; ++count) {
+    for (const bool hard : {false, true}) {
+      WeightedBlock<double> law;
+      law.set = carom::free_impulses<double>(count);
+      law.rigid = hard;
+      problem.add_constraint(0, Eigen::MatrixXd::Identity(6, 6).topRows(count), law);
+      rows += count;
+      parts += count > 3 ? 2 : 1;
+      rigid += hard ? 1 : 0;
+      CHECK(problem.impulse_count() == rows);
+      CHECK(problem.part_count() == parts);
+      CHECK(problem.rigid_count() == rigid);
+    }
+  }
+}
+
+TEST_CASE("block_sequence: blocks are visited in their order, by their own types or by one",
+          "[contact][law]") {
+  const ContactProblem<double> problem = make_problem();
+  std::vector<Index> by_kind, by_one;
+  problem.for_each_block_by_kind([&](const auto& view) {
+    constexpr bool is_triple = std::decay_t<decltype(view)>::capacity == 3;
+    CHECK(is_triple == problem.is_friction_contact(view.number()));
+    by_kind.push_back(view.number());
+  });
+  problem.for_each_block([&](const auto& view) { by_one.push_back(view.number()); });
+  CHECK(by_kind == std::vector<Index>{0, 1, 2});
+  CHECK(by_one == by_kind);
 }
 
 }  // namespace block_sequence_test

@@ -411,4 +411,24 @@ TEMPLATE_TEST_CASE("delassus problem: blocks whose sum is beyond the range of th
   CHECK(problem.is_finite());
 }
 
+TEST_CASE("delassus problem: the asymmetry is relative to the largest entry, however small",
+          "[contact][law]") {
+  for (const double unit : {1e-9, 1e-3, 1.0, 1e6}) {
+    DelassusProblem<double> problem;
+    for (int i = 0; i < 2; ++i) {
+      problem.add_contact(carom::pushing_impulse<double>(), carom::Vector<double, 1>(0.0));
+    }
+    Eigen::Matrix2d given;
+    given << 1, 0.3, 0.1, 1;
+    problem.add_matrix(Eigen::SparseMatrix<double>((unit * given).sparseView(unit, 1e-12)));
+    CHECK(problem.asymmetry() == Approx(0.2).epsilon(carom::testing::rounding(10, 1.0)));
+  }
+}
+
+TEST_CASE("delassus problem: an operator without a function is refused", "[contact][input]") {
+  DelassusProblem<double> problem;
+  CHECK_THROWS_WITH(problem.set_operator({}), Catch::Contains("operator: expected a function"));
+  CHECK_FALSE(problem.matrix_free());
+}
+
 }  // namespace delassus_problem_test

@@ -122,4 +122,19 @@ TEST_CASE("hunt-crossley: data are refused by name", "[contact][input]") {
         "contact 0: friction: expected a finite number >= 0, got -1");
 }
 
+TEST_CASE("hunt-crossley: friction and motion are zero where they are left out",
+          "[contact][example]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Matrix3d::Identity(), Vector3d(1, 0, -1));
+  const HuntCrossleyContact<double> plain{.gap = -0.01, .stiffness = 1e3, .dissipation = 0.5};
+  HuntCrossleyContact<double> said = plain;
+  said.friction = 0;
+  said.normal_velocity = 0;
+  problem.add_contact(0, Matrix3d::Identity(), plain);
+  problem.add_contact(0, Matrix3d::Identity(), said);
+  CHECK(problem.friction_contact_law(0).friction == 0);
+  CHECK(problem.friction_contact_law(0).bias_velocity ==
+        problem.friction_contact_law(1).bias_velocity);
+}
+
 }  // namespace hunt_crossley_test

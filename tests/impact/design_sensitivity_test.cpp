@@ -40,6 +40,7 @@ TEST_CASE("design_sensitivity: the break shot's closed forms", "[impact][derivat
     const double root = std::sqrt((1 + c) * (2 - c));
     const double slope = -s * ((c < 0 ? -root : root) + std::abs(c) * (1 - 2 * c) / (2 * root));
     value.see(std::abs(result.indeterminacy - root * std::abs(c)), rounding(50, 1.0), degrees);
+    product.see(std::abs(result.product - c / 2), rounding(8, 1.0), degrees);
     product.see(std::abs(result.product_gradient(0) + s / 2), by_differences(1e-9), degrees);
     product.see(std::abs(result.product_gradient(1) + c / 4), by_differences(1e-9), degrees);
     xi.see(std::abs(result.indeterminacy_gradient(0) - slope), by_differences(1e-8), degrees);

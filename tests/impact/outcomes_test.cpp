@@ -165,7 +165,8 @@ TEST_CASE("outcomes: the symmetric one is among those of a symmetric impact", "[
 
 TEST_CASE("outcomes: with restitution they are those of RestitutionImpact", "[impact][law]") {
   VectorSource<double> source(197u);
-  WorstCase same("the outcome by an order"), energy("energy"), narrow("nearer to each other");
+  WorstCase same("the outcome by an order"), energy("energy"), narrow("nearer to each other"),
+      pushed("the impulses are those of the outcome");
   for (int round = 0; round < 60; ++round) {
     const ImpactScene scene = draw_scene(source, 3, 2 + round % 2);
     const VectorX<double> p = draw_vector(source, 3);
@@ -175,6 +176,11 @@ TEST_CASE("outcomes: with restitution they are those of RestitutionImpact", "[im
     narrow.see_holds(found.indeterminacy <= elastic.indeterminacy + rounding(100, 1.0), p, r);
     REQUIRE(found.outcomes.size() == elastic.outcomes.size());
     for (const auto& outcome : found.outcomes) {
+      VectorX<double> moved = p;
+      for (Index i = 0; i < outcome.impulses.size(); ++i) {
+        scene.problem.add_impulse(i, outcome.impulses(i), moved);
+      }
+      pushed.see((moved - outcome.momentum).norm(), by_solver(1e-8) * scene.norm(p), p, r);
       if (outcome.together || outcome.sequence.empty()) continue;
       const auto again = resolve_impact(
           scene.problem, scene.mass, p,
@@ -188,6 +194,7 @@ TEST_CASE("outcomes: with restitution they are those of RestitutionImpact", "[im
   same.check(40);
   energy.check(40);
   narrow.check(60);
+  pushed.check(40);
 }
 
 TEST_CASE("outcomes: the indeterminacy of billiards in closed form", "[impact][oracle]") {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
@@ -109,6 +110,18 @@ TEST_CASE("answer_error: a sliding block, every error at its own scale", "[solve
       velocity = problem.free_velocity();
       CHECK(judge().residual >= 0.05);
     }
+  }
+}
+
+TEST_CASE("answer_error: without an error no block and no body is named", "[solvers][example]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, 1));  // flies apart
+  problem.add_contact(0, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.friction = 0.5});
+  for (const FrictionLaw law : laws) {
+    const auto exact = judge_answer(problem, law, VectorX<double>(problem.free_velocity()),
+                                    VectorX<double>(VectorX<double>::Zero(3)));
+    CHECK(exact == AnswerError<double>());
+    CHECK((exact.residual == 0 && exact.block == -1 && exact.body == -1));
   }
 }
 

@@ -229,6 +229,26 @@ TEST_CASE("contact_certificate: all of it vanishes at the solution", "[solvers][
   gap.check(count);
 }
 
+TEST_CASE("contact_certificate: what has no error names no block and no body",
+          "[solvers][example]") {
+  const ContactProblem<double> empty(0.01);
+  const auto nothing = certify(empty, VectorX<double>(), VectorX<double>());
+  ContactProblem<double> apart(0.01);
+  apart.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, 1));
+  apart.add_contact(0, Eigen::Matrix3d::Identity(),
+                    carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+  const auto exact = certify(apart, VectorX<double>(apart.free_velocity()),
+                             VectorX<double>(VectorX<double>::Zero(3)));
+  for (const auto& certificate : {nothing, exact}) {
+    CHECK(certificate.cone_violation == 0);
+    CHECK(certificate.cone_violation_block == -1);
+    CHECK(certificate.velocity_residual == 0);
+  }
+  CHECK((nothing.velocity_residual_body == -1 && nothing.residual_body == -1));
+  CHECK((nothing.duality_gap_block == -1 && nothing.complementarity_block == -1));
+  CHECK(exact.duality_gap_block == 0);  // of equal parts, the first
+}
+
 TEST_CASE("contact_certificate: the bound holds at any velocity", "[solvers][law]") {
   VectorSource<double> source(4006u);
   WorstCase bound("|v - v_opt|_A <= |grad l(v)|_{A^-1}"),

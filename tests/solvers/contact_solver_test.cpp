@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
@@ -548,8 +549,9 @@ TEST_CASE("contact_solver: at a deadline it returns the best so far, in its cone
 
 TEST_CASE("contact_solver: with twice the time the answer is not worse, and a deadline is kept",
           "[solvers][law]") {
-  for (const int count : {3, 10}) {
-    const auto problem = build(make_rigid(carom::testing::make_stack({.count = count})));
+  for (const auto& [count, rigid] : {std::pair{3, true}, {10, true}, {3, false}, {10, false}}) {
+    const auto raw = carom::testing::make_stack({.count = count});
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       double before = std::numeric_limits<double>::infinity();
       for (int deadline = 8; deadline <= 1 << 14; deadline *= 2) {
@@ -568,6 +570,129 @@ TEST_CASE("contact_solver: with twice the time the answer is not worse, and a de
       CHECK(before <= ContactSolver<double>().options().tolerance);
     }
   }
+}
+
+TEST_CASE("contact_solver: with a deadline guesses of any kind are answered as without one",
+          "[solvers][input]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool rigid : {true, false}) {
+    CAPTURE(rigid);
+    const auto raw = carom::testing::make_stack({.count = 2});
+    auto problem = build(rigid ? make_rigid(raw) : raw);
+    ContactSolver<double> untimed({.tolerance = 1e-10}), solver({.tolerance = 1e-10});
+    VectorX<double> expected;
+    REQUIRE(untimed.solve(problem, expected).converged());
+    const VectorX<double> answer = untimed.impulse();
+    const auto hurry = [&](double deadline) {
+      static carom::testing::FakeClock clock;
+      clock.calls = 0;
+      solver.set_limits(clock.until(deadline));
+    };
+    for (const Index size : {0, 3, 100}) {  // a guess of another size is ignored
+      hurry(1e6);
+      VectorX<double> velocity = VectorX<double>::Constant(size, 7);
+      CHECK(solver.solve(problem, velocity).converged());
+      CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    }
+    // The answer is a guess that the first sweeps leave as it is, whatever time there is.
+    for (const double deadline : {1e6, 40.0}) {
+      hurry(deadline);
+      VectorX<double> velocity = VectorX<double>::Constant(expected.size(), nan);  // is not read
+      const auto report = solver.solve_from(problem, answer, velocity);
+      CHECK(report.converged());
+      check_answer(problem, solver, velocity, report);
+    }
+    hurry(1e6);
+    VectorX<double> velocity;
+    CHECK(solver.solve_from(problem, 0.5 * answer, velocity).converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    velocity.resize(0);
+    CHECK(untimed.solve_from(problem, answer, velocity).converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    hurry(1e6);
+    velocity = expected;
+    velocity(3) = nan;
+    CHECK(solver.solve(problem, velocity).status == SolveStatus::not_finite);
+    CHECK(solver.impulse().isZero(0));
+    CHECK(velocity.head(3) == expected.head(3));  // as it was
+    VectorX<double> impulse = answer;
+    impulse(5) = nan;
+    hurry(1e6);
+    CHECK(solver.solve_from(problem, impulse, velocity).status == SolveStatus::not_finite);
+    CHECK(solver.impulse().isZero(0));
+
+    VectorX<double> free = problem.free_velocity();
+    free(2) = std::numeric_limits<double>::infinity();
+    problem.set_free_velocity(carom::as_span(free));
+    for (const bool guessed : {false, true}) {
+      hurry(1e6);
+      velocity = expected;
+      const auto report =
+          guessed ? solver.solve_from(problem, answer, velocity) : solver.solve(problem, velocity);
+      CHECK(report.status == SolveStatus::not_finite);
+      CHECK(solver.solve_from(problem, answer, velocity).status == SolveStatus::not_finite);
+      solver.set_limits({});
+      CHECK(solver.solve_from(problem, answer, velocity).status == SolveStatus::not_finite);
+      CHECK(solver.solve(problem, velocity).status == SolveStatus::not_finite);
+    }
+  }
+}
+
+TEST_CASE("contact_solver: whenever the deadline comes, the report is that of the answer",
+          "[solvers][law]") {
+  const auto problem = build(carom::testing::make_stack({.count = 3}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (int deadline = 40; deadline < 160; ++deadline) {
+      CAPTURE(to_string(law), deadline);
+      ContactSolver<double> solver({.law = law, .tolerance = 1e-13});
+      carom::testing::FakeClock clock;
+      solver.set_limits(clock.until(deadline));
+      VectorX<double> velocity = problem.free_velocity();
+      const auto report = solver.solve(problem, velocity);
+      CHECK((report.converged() || report.status == SolveStatus::deadline));
+      check_answer(problem, solver, velocity, report);
+    }
+  }
+}
+
+TEST_CASE("contact_solver: a heap of many blocks is solved without a factor of all of them",
+          "[solvers][law]") {
+  // Particles in pairs: the lower one on the ground, the upper one on it, which slides.
+  ContactProblem<double> heap(0.01);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  carom::WeightedContact<double> law{0.3, {1e-3, 1e-4}, Eigen::Vector3d::Zero()};
+  while (heap.block_count() < carom::detail::ContactSolverTuning::proximal_blocks) {
+    const Index lower = heap.add_body(unit, Eigen::Vector3d(0, 0, -0.1));
+    const Index upper = heap.add_body(unit, Eigen::Vector3d(1, 0, -0.1));
+    heap.add_contact(lower, unit, law);
+    heap.add_contact(upper, unit, lower, Eigen::Matrix3d(-unit), law);
+  }
+  ContactSolver<double> solver;
+  solver.prepare(heap);
+  VectorX<double> velocity = heap.free_velocity();
+  const auto report = solver.solve(heap, velocity);
+  CHECK(report.converged());
+  const VectorX<double> impulse = solver.impulse(), found = velocity;
+  // Every pair is the first one: 0.1 N·s on the upper contact, 0.2 N·s on the lower, μ times the
+  // first against the slide, up to R γ.
+  for (Index pair = 0; pair < heap.body_count() / 2; ++pair) {
+    CHECK((impulse.segment<6>(6 * pair) - impulse.head<6>()).norm() <= by_solver(1e-7));
+  }
+  CHECK(
+      (impulse.head<6>() - (carom::Vector<double, 6>() << -0.03, 0, 0.2, -0.03, 0, 0.1).finished())
+          .norm() <= carom::testing::by_compliance(1e-3));
+
+  // From its impulses there is nothing to do.
+  const auto again = solver.solve_from(heap, impulse, velocity);
+  CHECK((again.converged() && again.iterations == 0));
+  CHECK((velocity - found).norm() <= rounding(100, found.norm()));
+
+  carom::testing::FakeClock clock;  // time for some sweeps, which are the answer, or a better one
+  solver.set_limits(clock.until(60));
+  const auto hurried = solver.solve(heap, velocity);
+  CHECK((hurried.converged() || hurried.status == SolveStatus::deadline));
+  CHECK(judge_answer(heap, FrictionLaw::coulomb, velocity, solver.impulse()).residual ==
+        Approx(hurried.residual));
 }
 
 TEST_CASE("contact_solver: its limit of iterations holds for all stages together",

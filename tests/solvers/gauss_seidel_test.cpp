@@ -145,4 +145,105 @@ TEST_CASE("gauss_seidel: a tolerance below round-off ends when nothing changes",
   CHECK(ended > 10);
 }
 
+TEST_CASE("gauss_seidel: nothing to do, in any order", "[solvers][law]") {
+  const carom::DelassusProblem<double> empty;
+  for (const VisitOrder order :
+       {VisitOrder::forward, VisitOrder::alternating, VisitOrder::outward}) {
+    GaussSeidel<double> solver({.order = order});
+    VectorX<double> impulse;
+    CHECK(solver.solve(empty, impulse).converged());
+    CHECK(impulse.size() == 0);
+  }
+}
+
+TEST_CASE("gauss_seidel: rows with a coefficient of zero have no impulse, the others as without",
+          "[solvers][law]") {
+  VectorSource<double> source(11u);
+  for (int round = 0; round < 10; ++round) {
+    const Eigen::MatrixXd factor = source.vector<16>(1, 0).reshaped(4, 4);
+    carom::testing::DualData spun, plain;
+    spun.w = factor * factor.transpose() + 0.1 * Eigen::Matrix4d::Identity();
+    spun.q = source.vector<4>(1, 0);
+    spun.q(2) = -std::abs(spun.q(2));
+    spun.r = Eigen::Vector4d::Zero();
+    plain.w = spun.w.topLeftCorner<3, 3>();
+    plain.q = spun.q.head<3>();
+    plain.r = Eigen::Vector3d::Zero();
+    spun.sets = {
+        carom::cone_impulses<double>(carom::ImpulseShape::ellipsoidal_torsional, {0.4, 0, 0})};
+    plain.sets = {carom::cone_impulses<double>(carom::ImpulseShape::friction, {0.4, 0, 0})};
+    auto smooth = plain;
+    smooth.sets = {carom::cone_impulses<double>(carom::ImpulseShape::elliptic, {0, 0, 0})};
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> expected = VectorX<double>::Zero(3), impulse = VectorX<double>::Zero(4);
+      CHECK(make(law, 1e-12, 1000).solve(assemble_dual(plain), expected).converged());
+      CHECK(make(law, 1e-12, 1000).solve(assemble_dual(spun), impulse).converged());
+      CHECK(impulse(3) == 0);
+      CHECK((impulse.head<3>() - expected).norm() <= by_solver(1e-9) * (1 + expected.norm()));
+      expected.setZero();
+      CHECK(make(law, 1e-12, 10).solve(assemble_dual(smooth), expected).converged());
+      CHECK(expected.head<2>().isZero(0));
+      CHECK(expected(2) == Approx(std::max(0.0, -plain.q(2) / plain.w(2, 2))));
+    }
+  }
+}
+
+TEST_CASE("gauss_seidel: rows that depend on each other are solved in proximal steps",
+          "[solvers][law]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    auto data = carom::testing::make_block(1, 0.5, Eigen::Vector3d(-0.1, -0.1, -1));
+    data.w(0, 1) = data.w(1, 0) = 1;  // both tangents along one direction, in which it sticks
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    CHECK(make(law, 1e-8, 100).solve(assemble_dual(data), impulse).converged());
+    CHECK(impulse(0) + impulse(1) == Approx(0.1).epsilon(by_solver(1e-6)));
+    CHECK(impulse(2) == Approx(1).epsilon(by_solver(1e-6)));
+
+    data = carom::testing::make_block(1, 0.5, Eigen::Vector3d(-0.1, 0.2, 0.3));
+    data.w(2, 2) = 0;  // a normal that nothing moves, of a contact that opens
+    impulse.setConstant(1);
+    CHECK(make(law, 1e-8, 100000).solve(assemble_dual(data), impulse).converged());
+    CHECK(impulse.norm() <= by_solver(1e-6));
+  }
+}
+
+TEST_CASE("gauss_seidel: what is beyond the range of the type is reported", "[solvers][input]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    const auto problem =
+        assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(1e200, 0, -1e200)));
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    const auto report = make(law, 1e-8, 100).solve(problem, impulse);
+    CHECK(report.status == carom::SolveStatus::not_finite);
+    CHECK(report.iterations == 0);
+    CHECK(impulse.isZero(0));
+  }
+}
+
+TEST_CASE("gauss_seidel: an over-relaxed visit of a contact that opens ends at rest",
+          "[solvers][law]") {
+  const auto problem =
+      assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, 1)));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    GaussSeidel<double> solver({.law = law, .tolerance = 1e-12, .relaxation = 1.5});
+    VectorX<double> impulse(3);
+    impulse << 0.1, 0, 1;
+    CHECK(solver.solve(problem, impulse).converged());
+    CHECK(impulse.isZero(0));
+  }
+}
+
+TEST_CASE("gauss_seidel: contacts of equal loads are visited outwards as they were added",
+          "[solvers][law]") {
+  auto data = carom::testing::make_block(1, 0.5, Eigen::Vector3d(0.1, 0, -1));
+  const auto one = assemble_dual(data);
+  data.sets.push_back(data.sets[0]);
+  data.w = Eigen::MatrixXd::Identity(6, 6);
+  data.q = data.q.replicate(2, 1).eval();
+  data.r = Eigen::VectorXd::Zero(6);
+  GaussSeidel<double> solver({.tolerance = 1e-12, .order = VisitOrder::outward});
+  VectorX<double> single = VectorX<double>::Zero(3), both = VectorX<double>::Zero(6);
+  CHECK(solver.solve(one, single).converged());
+  CHECK(solver.solve(assemble_dual(data), both).converged());
+  CHECK((both.head<3>() == single && both.tail<3>() == single));
+}
+
 }  // namespace gauss_seidel_test

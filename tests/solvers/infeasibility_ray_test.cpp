@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "carom/contact/dual.hpp"
@@ -226,6 +227,188 @@ TEST_CASE("infeasibility_ray: the multipliers of a slide are those of the brake"
   CHECK(slide.multipliers(2) == Approx(brake.height / brake.offset));
   CHECK(slide.multipliers.head(2).isZero(0));
   CHECK(carom::find_slide(problem, 0, Vector<double, 2>(0, 0)).multipliers.size() == 0);
+}
+
+namespace {
+
+/// A block between two walls that come closer, which presses on each with one contact of a shape.
+ContactProblem<double> slot_of(carom::ImpulseShape shape, double closing) {
+  ContactProblem<double> problem(0.01);
+  const Index block = problem.add_body(carom::SquareMatrix<double, 6>::Identity(),
+                                       Vector<double, 6>(Vector<double, 6>::Zero()));
+  carom::WeightedBlock<double> law;
+  law.rigid = true;
+  law.set = carom::cone_impulses<double>(shape, {0.5, 0.2, 0.1});
+  const int normal = carom::detail::normal_row(shape);
+  law.bias_velocity(normal) = closing;
+  for (const double side : {1.0, -1.0}) {  // velocities are along the normal, the tangents, turns
+    carom::MatrixX<double> rows = carom::MatrixX<double>::Zero(law.set.rows, 6);
+    rows(normal, 0) = side;
+    for (int r = 0; r < law.set.rows; ++r) {
+      if (r != normal) rows(r, r < normal ? r + 1 : r - normal + 2) = 1;
+    }
+    problem.add_constraint(block, rows, law);
+  }
+  return problem;
+}
+
+/// A shoe of one degree of freedom on a belt, as KleinBrake, with a contact of a shape, whose other
+/// rows hardly move.
+ContactProblem<double> brake_of(carom::ImpulseShape shape, double belt, double press = 1) {
+  ContactProblem<double> problem(0.01);
+  carom::WeightedBlock<double> law;
+  law.rigid = true;
+  law.set = carom::cone_impulses<double>(shape, {0.6, 0.3, 0.1});
+  law.bias_velocity(0) = -belt;
+  const Index size = law.set.rows;
+  carom::MatrixX<double> mass = carom::MatrixX<double>::Identity(size, size), rows = 1e-9 * mass;
+  VectorX<double> free = VectorX<double>::Zero(size);
+  mass(0, 0) = 0.05;
+  free(0) = -press;
+  rows(0, 0) = 0.2;
+  rows.row(carom::detail::normal_row(shape)).setZero();
+  rows(carom::detail::normal_row(shape), 0) = 0.1;
+  problem.add_body(mass, free);
+  problem.add_constraint(0, rows, law);
+  return problem;
+}
+
+constexpr carom::ImpulseShape every_cone[] = {carom::ImpulseShape::planar,
+                                              carom::ImpulseShape::friction,
+                                              carom::ImpulseShape::elliptic,
+                                              carom::ImpulseShape::torsional,
+                                              carom::ImpulseShape::spinless_rolling,
+                                              carom::ImpulseShape::rolling,
+                                              carom::ImpulseShape::ellipsoidal_torsional,
+                                              carom::ImpulseShape::ellipsoidal_rolling};
+
+}  // namespace
+
+TEST_CASE("infeasibility_ray: a contact of any shape presses along its normal",
+          "[solvers][example]") {
+  for (const carom::ImpulseShape shape : every_cone) {
+    for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+      CAPTURE(int(shape), to_string(law));
+      const auto problem = slot_of(shape, 0.1);
+      const VectorX<double> ray = refine_ray(problem, law);
+      CHECK(certify_infeasible(problem, law, ray).infeasible);
+      VectorX<double> normals = ray;
+      const int rows = int(ray.size()) / 2, normal = carom::detail::normal_row(shape);
+      CHECK(ray(normal) > 0);
+      CHECK(std::abs(ray(normal) - ray(rows + normal)) <= rounding(10, ray(normal)));
+      normals(normal) = normals(rows + normal) = 0;
+      CHECK(normals.norm() <= rounding(10, ray(normal)));
+      CHECK(refine_ray(slot_of(shape, -0.1), law).isZero(0));
+    }
+  }
+}
+
+TEST_CASE("infeasibility_ray: what gives way or does not move has no part in it",
+          "[solvers][example]") {
+  // A mass on a line between the world and a body that this contact does not move, at their rows
+  // 3 v ≥ 1 and −0.7 v ≥ 1; beside them a spring and a motor with bounds.
+  ContactProblem<double> problem(0.01);
+  using Line = carom::SquareMatrix<double, 1>;
+  for (int b = 0; b < 2; ++b) problem.add_body(Line::Identity(), Vector<double, 1>::Zero());
+  carom::WeightedBlock<double> stop;
+  stop.rigid = true;
+  stop.set = carom::pushing_impulse<double>();
+  stop.bias_velocity(0) = 1;
+  carom::WeightedBlock<double> spring = stop, motor = stop;
+  spring.rigid = false;
+  spring.regularization(0) = 1e-6;
+  motor.set = carom::bounded_impulse(-3.0, 3.0);
+  problem.add_constraint(0, Line::Constant(3), stop);
+  problem.add_constraint(0, Line::Constant(-0.7), 1, Line::Zero(), stop);
+  problem.add_constraint(0, Line::Constant(-1.1), spring);
+  problem.add_constraint(0, Line::Identity(), motor);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    const VectorX<double> guess = VectorX<double>::Constant(4, 1e6);
+    for (const VectorX<double>& ray : {refine_ray(problem, law), refine_ray(problem, law, guess)}) {
+      CHECK(certify_infeasible(problem, law, ray).infeasible);
+      CHECK(certify_infeasible(problem, law, ray).cancellation == 0);
+      CHECK(ray.tail(2).isZero(0));
+    }
+  }
+}
+
+TEST_CASE("infeasibility_ray: of rays that cancel it is the one with the largest demand",
+          "[solvers][example]") {
+  // Masses on lines between stops that leave no room, by 1, 3 and 2 m/s, and one that falls.
+  using Line = carom::SquareMatrix<double, 1>;
+  const auto dual_of = [](const std::vector<double>& lacks) {
+    ContactProblem<double> problem(0.01);
+    carom::WeightedBlock<double> stop;
+    stop.rigid = true;
+    stop.set = carom::pushing_impulse<double>();
+    for (const double lack : lacks) {
+      const Index mass = problem.add_body(Line::Identity(), Vector<double, 1>::Constant(-5));
+      stop.bias_velocity(0) = lack;
+      problem.add_constraint(mass, Line::Identity(), stop);
+      stop.bias_velocity(0) = 0;
+      if (lack > 0) problem.add_constraint(mass, -Line::Identity(), stop);
+    }
+    carom::DelassusProblem<double> dual;
+    carom::DelassusForm<double>().write(problem, dual);
+    return dual;
+  };
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    for (const auto& [lacks, first] :
+         {std::pair{std::vector<double>{1, 3, 2, 0}, 2}, {{0, 3, 2, 1}, 1}, {{2, 0, 1, 3}, 5}}) {
+      const auto dual = dual_of(lacks);
+      const VectorX<double> ray = refine_ray(dual, law);
+      CHECK(certify_infeasible(dual, law, ray).infeasible);
+      CHECK(ray(first) > 0);
+      CHECK(std::abs(ray(first) - ray(first + 1)) <= rounding(10, ray(first)));
+      VectorX<double> others = ray;
+      others.segment<2>(first).setZero();
+      CHECK(others.isZero(0));
+      VectorX<double> nonsense = VectorX<double>::Ones(ray.size());
+      nonsense(1) = std::numeric_limits<double>::infinity();
+      CHECK(refine_ray(dual, law, nonsense) == ray);
+    }
+  }
+}
+
+TEST_CASE("infeasibility_ray: nothing has no ray, however it is given", "[solvers][example]") {
+  const ContactProblem<double> empty(0.01);
+  carom::DelassusProblem<double> dual;
+  carom::DelassusForm<double>().write_matrix_free(empty, dual);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    CHECK(refine_ray(empty, law).size() == 0);
+    CHECK(refine_ray(dual, law).size() == 0);
+    CHECK_FALSE(certify_infeasible(empty, law, VectorX<double>()).infeasible);
+  }
+}
+
+TEST_CASE("infeasibility_ray: a slide is found where the tangents have one friction",
+          "[solvers][example]") {
+  for (const carom::ImpulseShape shape : every_cone) {
+    using carom::ImpulseShape;
+    const bool plain = shape == ImpulseShape::planar || shape == ImpulseShape::friction ||
+                       shape == ImpulseShape::torsional || shape == ImpulseShape::rolling;
+    const int normal = carom::detail::normal_row(shape);
+    const auto problem = brake_of(shape, 1);
+    CAPTURE(int(shape));
+    const auto slide = carom::find_slide(problem, 0, Vector<double, 2>(2, 0));
+    CHECK((slide.multipliers.size() > 0) == plain);
+    VectorX<double> ray = VectorX<double>::Zero(problem.impulse_count());
+    ray(normal) = 1;
+    const auto judged = certify_infeasible(problem, FrictionLaw::coulomb, ray,
+                                           {.velocity_bound = 1e3, .slides = {slide}});
+    CHECK(judged.slides_proven == (plain ? 1 : 0));
+    CHECK(judged.infeasible == plain);
+    if (!plain) continue;
+    VectorX<double> expected = VectorX<double>::Zero(problem.impulse_count());
+    expected(normal) = 2;
+    CHECK((slide.multipliers - expected).norm() <= rounding(100, 2.0));
+    // The other way nothing slides: the belt holds it, or neither belt nor push asks for anything.
+    CHECK(carom::find_slide(problem, 0, Vector<double, 2>(-1, 0)).multipliers.size() == 0);
+    CHECK(carom::find_slide(brake_of(shape, 0, 0), 0, Vector<double, 2>(1, 0)).multipliers.size() ==
+          0);
+    const auto slot = slot_of(shape, 0.1);
+    CHECK(carom::find_slide(slot, 0, Vector<double, 2>(1, 0)).multipliers.size() == 0);
+  }
 }
 
 }  // namespace infeasibility_ray_test

@@ -220,8 +220,9 @@ TEST_CASE("infeasibility: a motor's push can keep a jammed brake off its belt",
     InfeasibilityOptions<double> options;
     options.slides = {{0, {1, 0}, multipliers}};
     CAPTURE(effort);
-    CHECK(certify_infeasible(problem, FrictionLaw::coulomb, ray, options).infeasible ==
-          (effort < 0.05));
+    const auto judged = certify_infeasible(problem, FrictionLaw::coulomb, ray, options);
+    CHECK(judged.infeasible == (effort < 0.05));
+    CHECK((judged.impulse_needed == 0) == (effort > 0.05));
   }
 }
 
@@ -253,6 +254,92 @@ TEST_CASE("infeasibility: a slide is known as accurately as its direction", "[so
     CHECK(judge(multipliers, 1e3).slides_proven == 1);
     // a − μ b cos(angle) < 0 needs cos > 5/6; what is proven is a little less.
     CHECK(judge(multipliers, 1e3).infeasible == (across < 0.15));
+  }
+}
+
+TEST_CASE("infeasibility: a slide is proven in any direction of the tangents",
+          "[solvers][example]") {
+  const KleinBrake<double> brake{.friction = 0.6};
+  // The shoe may also move a little across the belt, which runs at an angle to the tangents.
+  const auto judge = [&](double angle) {
+    Eigen::Matrix2d turn;
+    turn << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
+    ContactProblem<double> problem(0.01);
+    carom::MatrixX<double> mass = carom::MatrixX<double>::Identity(2, 2), rows(3, 2);
+    mass(0, 0) = brake.inertia;
+    rows << brake.height, 0, 0, 1e-6, brake.offset, 0;
+    rows.topRows<2>() = (turn * rows.topRows<2>()).eval();
+    Vector3<double> bias(0, 0, 0);
+    bias.head<2>() = turn * Eigen::Vector2d(-brake.belt, 0);
+    problem.add_body(mass, Vector<double, 2>(-brake.press, 0));
+    problem.add_contact(0, rows,
+                        carom::WeightedContact<double>{brake.friction, {1e-3, 1e-3}, bias, true});
+    VectorX<double> ray(3), multipliers(3);
+    ray << 0, 0, 1;
+    multipliers << 0, 0, brake.height / brake.offset;
+    InfeasibilityOptions<double> options{.velocity_bound = 1e3};
+    options.slides = {{0, turn.col(0), multipliers}};
+    return certify_infeasible(problem, FrictionLaw::coulomb, ray, options);
+  };
+  for (const double angle : {0.0, 0.5, 2.0, -1.0}) {
+    CAPTURE(angle);
+    CHECK(judge(angle).slides_proven == 1);
+    CHECK(judge(angle).infeasible);
+  }
+}
+
+TEST_CASE("infeasibility: a slide without direction, multipliers or bound proves nothing",
+          "[solvers][example]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const KleinBrake<double> brake{.friction = 0.6};
+  // The shoe, and its support that also goes across the belt.
+  for (const bool across : {false, true}) {
+    ContactProblem<double> problem(0.01);
+    carom::MatrixX<double> mass = carom::MatrixX<double>::Identity(2, 2), rows(3, 2);
+    mass(0, 0) = brake.inertia;
+    rows << brake.height, 0, 0, across ? 1 : 0, brake.offset, 0;
+    problem.add_body(mass, Vector<double, 2>(-brake.press, 0));
+    problem.add_contact(
+        0, rows,
+        carom::WeightedContact<double>{
+            brake.friction, {1e-3, 1e-3}, Vector3<double>(-brake.belt, 0, 0), true});
+    VectorX<double> ray(3), multipliers(3);
+    ray << 0, 0, 1;
+    multipliers << 0, 0, brake.height / brake.offset;
+    const auto proven = [&](const Vector<double, 2>& direction, const VectorX<double>& p,
+                            double bound) {
+      InfeasibilityOptions<double> options{.velocity_bound = bound};
+      options.slides = {{0, direction, p}};
+      return certify_infeasible(problem, FrictionLaw::coulomb, ray, options).slides_proven;
+    };
+    CAPTURE(across);
+    CHECK(proven({1, 0}, multipliers, 1e3) == 1);
+    CHECK(proven({1, 0}, multipliers, 0) == (across ? 0 : 1));  // no bound: any speed across
+    CHECK(proven({0, 0}, multipliers, 1e3) == 0);
+    CHECK(proven({1, 0}, VectorX<double>::Constant(3, nan), 1e3) == 0);
+    CHECK(proven({-1, 0}, multipliers, 1e3) == 0);
+  }
+}
+
+TEST_CASE("infeasibility: a contact that nothing moves in any row counts by what it asks for",
+          "[solvers][example]") {
+  for (const double asked : {0.5, 0.0, -0.5}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(carom::SquareMatrix<double, 3>::Identity(), Vector3<double>(0, 0, -1));
+    problem.add_contact(
+        0, carom::SquareMatrix<double, 3>::Zero(),
+        carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Vector3<double>(0, 0, asked), true});
+    VectorX<double> ray(3);
+    ray << 0, 0, 1;
+    for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+      CAPTURE(asked, to_string(law));
+      CHECK(certify_infeasible(problem, law, ray).infeasible == (asked > 0));
+      CHECK(certify_infeasible(problem, law, carom::refine_ray(problem, law)).infeasible ==
+            (asked > 0));
+      ray(2) = -1;
+      CHECK(certify_infeasible(problem, law, ray).cone_violation == Approx(1));
+      ray(2) = 1;
+    }
   }
 }
 
@@ -412,7 +499,12 @@ TEST_CASE("infeasibility: NaN proves nothing", "[solvers][example]") {
   CHECK(!certify_infeasible(problem, FrictionLaw::convex, ray).infeasible);
   CHECK(std::isinf(certify_infeasible(problem, FrictionLaw::convex, ray).cone_violation));
   ray.setZero();
-  CHECK(!certify_infeasible(problem, FrictionLaw::convex, ray).infeasible);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    const auto none = certify_infeasible(problem, law, ray);
+    CHECK(!none.infeasible);
+    CHECK((none.cancellation == 0 && none.drive == 0 && none.cone_violation == 0));
+    CHECK((none.velocity_needed == 0 && none.velocity_scale == 0));
+  }
   const DelassusProblem<double> empty;
   CHECK(!certify_infeasible(empty, FrictionLaw::coulomb, VectorX<double>()).infeasible);
 }

@@ -199,6 +199,30 @@ TEST_CASE("interior_point: a large island has the same bits whoever shares it",
   }
 }
 
+TEST_CASE("interior_point: a large island beside a small one has the same bits whoever shares them",
+          "[solvers][law]") {
+  carom::examples::Pile pile = carom::examples::make_pile({.body_count = 120});
+  ContactProblem<double>& problem = pile.problem;
+  problem.add_contact(problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1)),
+                      Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.friction = 0.5});
+  problem.make_rigid();
+  carom::detail::BodySystem<double> system;
+  system.take(problem, true);
+  Index large = 0;
+  for (Index i = 0; i < system.islands().size(); ++i) large += system.is_large(i) ? 1 : 0;
+  REQUIRE((large > 0 && large < system.islands().size()));
+  for (const FrictionLaw law : laws) {
+    CAPTURE(to_string(law));
+    const carom::InteriorPointOptions<double> options{.law = law, .iteration_limit = 1};
+    InteriorPointSolver<double> one(options), other(options);
+    VectorX<double> velocity, shared;
+    const auto alone = one.solve(problem, velocity);
+    const auto report = other.solve(problem, shared, carom::testing::ThreadEach{});
+    CHECK((report.iterations == alone.iterations && report.residual == alone.residual));
+    CHECK((shared == velocity && other.impulse() == one.impulse()));
+  }
+}
+
 TEST_CASE("interior_point: in time a step takes few systems, one that is solved takes none",
           "[solvers][scene]") {
   const double dt = 0.005, gravity = 9.81, friction = 0.5;
@@ -303,6 +327,130 @@ TEST_CASE("interior_point: nothing to do", "[solvers][law]") {
   CHECK(kept.options().tolerance == 1e-5);
   CHECK(kept.options().iteration_limit == 7);
   CHECK(kept.options().law == FrictionLaw::convex);
+}
+
+TEST_CASE("interior_point: entries of a guess that are not finite count as zero",
+          "[solvers][input]") {
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law}), clean({.law = law});
+    VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.01);
+    guess(2) = guess(7) = 0;
+    VectorX<double> velocity, expected;
+    CHECK(clean.solve_from(problem, guess, expected).converged());
+    guess(2) = std::numeric_limits<double>::quiet_NaN();
+    guess(7) = -std::numeric_limits<double>::infinity();
+    CHECK(solver.solve_from(problem, guess, velocity).converged());
+    CHECK(velocity == expected);
+    CHECK(solver.impulse() == clean.impulse());
+  }
+}
+
+TEST_CASE("interior_point: a wrong guess of many blocks costs sweeps, not the answer",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 11, .push = 0.1});  // 44 blocks
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    REQUIRE(problem.block_count() > carom::detail::IslandLawTuning::few_blocks);
+    for (const FrictionLaw law : laws) {
+      CAPTURE(rigid, to_string(law));
+      InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+      VectorX<double> velocity, expected;
+      REQUIRE(solver.solve(problem, expected).converged());
+      const VectorX<double> guess = 0.2 * solver.impulse();
+      const auto report = solver.solve_from(problem, guess, velocity);
+      CHECK(report.converged());
+      check_answer(problem, solver, velocity, report);
+      CHECK((velocity - expected).norm() <= by_solver(1e-6) * (1 + expected.norm()));
+    }
+  }
+}
+
+TEST_CASE("interior_point: within a deadline and no system it sweeps", "[solvers][law]") {
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 3, .push = 0.1})));
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-14});
+    const VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.01);
+    VectorX<double> velocity;
+    solver.set_limits({.iteration_limit = 0});
+    const double idle = solver.solve_from(problem, guess, velocity).residual;
+    carom::testing::FakeClock clock;
+    solver.set_limits(clock.until(1e9).with_iterations(0));
+    const auto report = solver.solve_from(problem, guess, velocity);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations == 0);
+    CHECK(report.residual < idle);
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("interior_point: a contact that nothing moves leaves the answer of all others",
+          "[solvers][input]") {
+  const auto plain = build(make_rigid(carom::testing::make_stack({.count = 1, .push = 0.2})));
+  auto problem = plain;
+  problem.add_contact(
+      0, carom::MatrixX<double>(carom::MatrixX<double>::Zero(3, 6)),
+      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true});
+  for (const FrictionLaw law : laws) {
+    CAPTURE(to_string(law));
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+    VectorX<double> velocity, expected;
+    REQUIRE(solver.solve(plain, expected).converged());
+    CHECK(solver.solve(problem, velocity).converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    const VectorX<double> guess = VectorX<double>::Constant(problem.impulse_count(), 0.3);
+    const auto report = solver.solve_from(problem, guess, velocity);
+    CHECK(report.converged());
+    CHECK((velocity - expected).norm() <= by_solver(1e-7));
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("interior_point: joints alone, without cones and bounds, are a linear system",
+          "[solvers][oracle]") {
+  VectorSource<double> source(91u);
+  for (int sample = 0; sample < 10; ++sample) {
+    const Eigen::MatrixXd jacobian = carom::testing::draw_matrix(source, 3, 6);
+    const Eigen::VectorXd free = carom::testing::draw_matrix(source, 6, 1);
+    const double mass = source.positive(4);
+    ContactProblem<double> problem(0.01);
+    problem.add_body(mass * Eigen::MatrixXd::Identity(6, 6), free);
+    carom::WeightedBlock<double> joint;
+    joint.set = carom::free_impulses<double>(3);
+    joint.rigid = true;
+    for (int r = 0; r < 3; ++r) joint.bias_velocity(r) = source.unit();
+    problem.add_constraint(0, jacobian, joint);
+    const Eigen::VectorXd lacks = joint.bias_velocity.head<3>() - jacobian * free;
+    const Eigen::VectorXd pushed = (jacobian * jacobian.transpose()).ldlt().solve(lacks);
+    const Eigen::VectorXd expected = free + jacobian.transpose() * pushed;
+    for (const FrictionLaw law : laws) {
+      InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-11});
+      VectorX<double> velocity;
+      CHECK(solver.solve(problem, velocity).converged());
+      CHECK((velocity - expected).norm() <= by_solver(1e-8) * (1 + expected.norm()));
+      CHECK((solver.impulse() - mass * pushed).norm() <= by_solver(1e-8) * mass * pushed.norm());
+    }
+  }
+}
+
+TEST_CASE("interior_point: with overlaps too it stops at its limit, and says so",
+          "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.3, 0, -1));
+  for (int k = 0; k < 2; ++k) {
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::RigidContact<double>{.gap = -0.01 * k, .friction = 0.5});
+  }
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+    VectorX<double> velocity;
+    solver.set_limits({.iteration_limit = 0});
+    const auto report = solver.solve(problem, velocity);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations == 0);
+    solver.set_limits({});
+    CHECK(solver.solve(problem, velocity).converged());
+  }
 }
 
 }  // namespace interior_point_test

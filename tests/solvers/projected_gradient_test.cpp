@@ -66,4 +66,17 @@ TEST_CASE("projected_gradient: a tolerance below round-off ends when nothing cha
   CHECK(ended > 0);
 }
 
+TEST_CASE("projected_gradient: what is beyond the range of the type is reported",
+          "[solvers][input]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    const auto problem =
+        assemble_dual(carom::testing::make_block(1, 0.5, Eigen::Vector3d(1e200, 0, -1e200)));
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    const auto report = make(law, 1e-8, 100).solve(problem, impulse);
+    CHECK(report.status == carom::SolveStatus::not_finite);
+    CHECK(report.iterations == 0);
+    CHECK(impulse.isZero(0));
+  }
+}
+
 }  // namespace projected_gradient_test

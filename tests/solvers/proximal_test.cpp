@@ -281,4 +281,18 @@ TEST_CASE("proximal: nothing to do, and guesses that are no numbers", "[solvers]
   CHECK(solver.solve_from(heap.problem, impulse, velocity).converged());
 }
 
+TEST_CASE("proximal: below rounding it ends by itself, with the best answer", "[solvers][law]") {
+  VectorSource<double> source(63u);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    auto problem = carom::testing::draw_bodies<double>(source, 3);
+    if (law == FrictionLaw::convex) problem.make_rigid();
+    ProximalSolver<double> solver({.law = law, .tolerance = 1e-30, .iteration_limit = 1000000});
+    VectorX<double> velocity = problem.free_velocity();
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(to_string(law), report.residual, report.iterations);
+    CHECK(report.status == SolveStatus::no_progress);
+    CHECK(report.residual <= carom::testing::by_solver(1e-8));
+  }
+}
+
 }  // namespace proximal_test

@@ -98,4 +98,22 @@ TEST_CASE("refine_impulses: keeps the better answer, and one that is rigid or ou
   CHECK((kept == impulse && velocity == given));
 }
 
+TEST_CASE("refine_impulses: leaves the answer of a heap of many blocks as it is",
+          "[solvers][law]") {
+  ContactProblem<double> heap(0.01);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  while (heap.block_count() < carom::detail::ContactSolverTuning::proximal_blocks) {
+    heap.add_contact(heap.add_body(unit, Eigen::Vector3d(0, 0, -1)), unit,
+                     carom::WeightedContact<double>{0.5, {1e-6, 1e-6}, Eigen::Vector3d::Zero()});
+  }
+  VectorX<double> velocity = heap.free_velocity();
+  VectorX<double> impulse = VectorX<double>::Zero(heap.impulse_count());
+  carom::SolveReport<double> begun;
+  begun.measure = carom::ResidualMeasure::block_error;
+  begun.residual = 1;
+  ContactSolver<double> solver({.law = FrictionLaw::convex});
+  CHECK(refine_impulses(solver, heap, velocity, impulse, begun).residual == 1);
+  CHECK((impulse.isZero(0) && velocity == heap.free_velocity()));
+}
+
 }  // namespace refine_impulses_test

@@ -2,6 +2,7 @@
 #include "carom/solvers/smoothed_contact.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -201,6 +202,18 @@ TEST_CASE("smoothed_contact: friction acts on what sticks, where the law says ze
   CHECK(derivative.pull_back(problem, Eigen::VectorXd(Eigen::Vector3d::UnitX()), gradient)
             .converged());
   CHECK(gradient.friction(0) < -carom::testing::clearly(1e-4));
+}
+
+TEST_CASE("smoothed_contact: numbers that are not finite are reported", "[solvers][input]") {
+  auto problem = make_mass({0, 0, -1});
+  for (const double bad :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const Eigen::Vector3d free(0, 0, bad);
+    problem.set_free_velocity({free.data(), 3});
+    SmoothedContact<double> smoothed;
+    Eigen::VectorXd velocity;
+    CHECK(smoothed.solve(problem, 1e-4, velocity).status == SolveStatus::not_finite);
+  }
 }
 
 }  // namespace smoothed_contact_test

@@ -81,6 +81,8 @@ TEST_CASE("solve_contact: asked plainly it is Coulomb's law on rigid contact",
         CHECK(std::isinf(certificate.velocity_error_bound));
         const auto convex = solve_contact(
             problem, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
+        CHECK(std::isinf(certify(problem, convex).velocity_error_bound));  // rigid: none is known
+        CHECK(certify(problem, convex).natural_map_error <= by_solver(1e-6));
         CHECK(convex.velocity.z() ==
               Approx(mu * (speed - mu * gravity * dt) / (1 + mu * mu)).epsilon(by_solver(1e-6)));
       }
@@ -92,6 +94,31 @@ TEST_CASE("solve_contact: asked plainly it is Coulomb's law on rigid contact",
   const auto proven =
       solve_contact(soft, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
   CHECK(certify(soft, proven).velocity_error_bound < by_solver(1e-6));
+}
+
+TEST_CASE("solve_contact: under Coulomb's law impulses are certified by themselves",
+          "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(2 * Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 0, -0.1));
+  problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::WeightedContact<double>{0.5, {1e-1, 1e-4}, Eigen::Vector3d::Zero()});
+  auto solution = solve_contact(problem);
+  CHECK(solution.report.converged());
+  carom::DelassusForm<double> form;
+  carom::DelassusProblem<double> dual;
+  form.write(problem, dual);
+  for (const double factor : {1.0, 3.0}) {  // friction beyond its bound
+    solution.impulse.head<2>() *= factor;
+    const auto alone = carom::certify(dual, solution.impulse, carom::FrictionLaw::coulomb);
+    const auto certificate = certify(problem, solution);
+    CHECK((factor > 1) == (alone.cone_violation > by_solver(1e-6)));
+    CHECK(certificate.cone_violation == alone.cone_violation);
+    CHECK(certificate.complementarity == alone.complementarity);
+    CHECK(certificate.natural_map_error == alone.natural_map_error);
+    CHECK(certificate.worst_block == alone.worst_block);
+    CHECK((std::isinf(certificate.duality_gap) && std::isinf(certificate.velocity_residual)));
+    CHECK(certificate.duality_gap_block == -1);
+  }
 }
 
 }  // namespace solve_contact_test

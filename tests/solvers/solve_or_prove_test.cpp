@@ -121,4 +121,45 @@ TEST_CASE("solve_or_prove: walls that overlap a body leave it no answer at any s
   }
 }
 
+TEST_CASE("solve_or_prove: what stalls with an answer is no proof, and the solve goes on",
+          "[solvers][law]") {
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 3, .push = 0.3})));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    ContactSolver<double> solver({.law = law, .tolerance = 1e-30});  // below any rounding
+    VectorX<double> velocity, ray = VectorX<double>::Ones(7);
+    const auto report = solve_or_prove(solver, problem, velocity, ray);
+    CAPTURE(to_string(law), to_string(report.status), report.iterations);
+    CHECK_FALSE(report.converged());
+    CHECK(report.status != SolveStatus::infeasible);
+    CHECK(ray.size() == 0);
+    CHECK(report.residual <= carom::testing::by_solver(1e-9));
+    CHECK(report.iterations <= solver.options().iteration_limit);
+    CHECK(solver.limits().iteration_limit == carom::SolveLimits().iteration_limit);
+  }
+}
+
+TEST_CASE("solve_or_prove: of many blocks none is searched for a proof", "[solvers][law]") {
+  carom::ContactProblem<double> problem(0.01);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  const carom::RigidContact<double> contact{.friction = 0.5};
+  while (problem.block_count() < carom::detail::ContactSolverTuning::proof_blocks) {
+    problem.add_contact(problem.add_body(unit, Eigen::Vector3d(0.1, 0, -1)), unit, contact);
+  }
+  // One more mass between stops that leave it no room.
+  const auto mass = problem.add_body(unit, Eigen::Vector3d(Eigen::Vector3d::Zero()));
+  problem.add_contact(mass, unit, contact);
+  problem.set_law(
+      problem.block_count() - 1,
+      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d(0, 0, 1), true});
+  problem.add_contact(mass, Eigen::Matrix3d(-unit), contact);
+  ContactSolver<double> solver({.law = FrictionLaw::coulomb, .iteration_limit = 60});
+  VectorX<double> velocity, ray = VectorX<double>::Ones(7);
+  const auto report = solve_or_prove(solver, problem, velocity, ray);
+  CHECK_FALSE(report.converged());
+  CHECK(report.status != SolveStatus::infeasible);
+  CHECK(ray.size() == 0);
+  const VectorX<double> proof = refine_ray(problem, FrictionLaw::coulomb, solver.impulse());
+  CHECK(certify_infeasible(problem, FrictionLaw::coulomb, proof).infeasible);
+}
+
 }  // namespace solve_or_prove_test

@@ -96,6 +96,14 @@ TEST_CASE("free_body: free motion keeps momentum and energy", "[viscoelastic][la
   CHECK(r.determinant() > 0);
 }
 
+TEST_CASE("free_body: without a word it falls along −z with 9.81 m/s²", "[viscoelastic][example]") {
+  const FreeBody<double> body(2, carom::SquareMatrix<double, 3>::Identity(), {});
+  Arrays a;
+  body.write_dynamics(FreeBodyState<double>(), a.mass, a.acceleration);
+  CHECK(a.acceleration.head<3>() == Vector3<double>(0, 0, -9.81));
+  CHECK(a.acceleration.tail<3>().isZero(0));
+}
+
 TEST_CASE("free_body: bad bodies are refused", "[viscoelastic][example]") {
   const carom::SquareMatrix<double, 3> inertia = carom::SquareMatrix<double, 3>::Identity();
   CHECK_THROWS_AS(FreeBody<double>(0, inertia, {}), std::invalid_argument);

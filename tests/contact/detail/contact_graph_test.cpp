@@ -123,6 +123,84 @@ TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies
   for (const WorstCase* law : {&once, &edge_law, &order}) law->check(count);
 }
 
+TEST_CASE(
+    "contact_graph: friction contacts come first on an edge, in their own order, whatever came "
+    "before",
+    "[contact][law]") {
+  VectorSource<double> source(32u);
+  ContactGraph graph;  // the same for all
+  WorstCase kinds("kinds"), order("ordered"), whole("all blocks");
+  int count = 0, pairs = 0;
+  for (int sample = 0; sample < 60; ++sample) {
+    ContactProblem<double> problem(0.01);
+    const int bodies = 1 + sample % 4;
+    for (int b = 0; b < bodies; ++b) {
+      problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+    }
+    const auto draw = [&](int limit) { return Index(source.unit() * limit); };
+    carom::WeightedBlock<double> rows;
+    rows.set = carom::free_impulses<double>(1);
+    for (int k = 0; k < 1 + sample % 7; ++k) {
+      const Index first = draw(bodies), second = draw(bodies);
+      const Eigen::Matrix3d jacobian = (1 + source.unit()) * Eigen::Matrix3d::Identity();
+      const carom::WeightedContact<double> law{source.unit(), {0.1, 0.2}, Eigen::Vector3d::Zero()};
+      const bool friction = source.unit() < 0.6, world = first == second;
+      if (friction && world) problem.add_contact(first, jacobian, law);
+      if (friction && !world) problem.add_contact(first, jacobian, second, jacobian, law);
+      if (!friction && world) problem.add_constraint(first, jacobian.topRows(1), rows);
+      if (!friction && !world) {
+        problem.add_constraint(first, jacobian.topRows(1), second, jacobian.topRows(1), rows);
+      }
+    }
+    graph.analyse(problem, any_work);
+    bool right = true, ordered = true;
+    std::set<int> seen;
+    for (const ContactEdge& edge : graph.edges()) {
+      for (int k = edge.first_part; k < edge.part_end; ++k) {
+        const int block = graph.part_at(k).block;
+        seen.insert(block);
+        right = right && problem.is_friction_contact(block) == (k < edge.other_begin);
+        if (k == edge.first_part || k >= edge.other_begin) continue;
+        ++pairs;
+        ordered = ordered && !carom::detail::friction_contact_precedes(problem, block,
+                                                                       graph.part_at(k - 1).block);
+      }
+    }
+    kinds.see_holds(right, sample);
+    order.see_holds(ordered, sample);
+    whole.see_holds(Index(seen.size()) == problem.block_count(), sample);
+    ++count;
+  }
+  for (const WorstCase* law : {&kinds, &order, &whole}) law->check(count);
+  CHECK(pairs > 20);
+}
+
+TEST_CASE("contact_graph: constraints of one pair are in one order, however they were added",
+          "[contact][law]") {
+  // Three rows that differ in the law or in the Jacobian only.
+  const auto order_of = [](const std::vector<int>& added) {
+    ContactProblem<double> problem(0.01);
+    for (int b = 0; b < 2; ++b) {
+      problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+    }
+    for (const int k : added) {
+      carom::WeightedBlock<double> rows;
+      rows.set = carom::free_impulses<double>(1);
+      rows.bias_velocity(0) = k == 2 ? 0.5 : 0;
+      const Eigen::RowVector3d jacobian(1, k == 1 ? 2 : 1, 0);
+      problem.add_constraint(0, jacobian, 1, jacobian, rows);
+    }
+    ContactGraph graph;
+    graph.analyse(problem, any_work);
+    std::vector<int> order;
+    for (int k = 0; k < 3; ++k) order.push_back(added[std::size_t(graph.part_at(k).block)]);
+    return order;
+  };
+  std::vector<int> added = {0, 1, 2};
+  const std::vector<int> order = order_of(added);
+  while (std::next_permutation(added.begin(), added.end())) CHECK(order_of(added) == order);
+}
+
 TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
   VectorSource<double> source(7u);
   RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6, 6}, .contact_count = 9});

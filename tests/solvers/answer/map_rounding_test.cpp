@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
@@ -140,6 +141,38 @@ TEST_CASE("map_rounding: an answer in which nothing is rounded is confirmed to a
   const auto off =
       carom::certify(carom::testing::assemble_dual(data), impulse, FrictionLaw::coulomb);
   CHECK(off.natural_map_error > 0.05);
+}
+
+TEST_CASE("map_rounding: errors of islands, by the yardstick of all, add up to that of all",
+          "[solvers][law]") {
+  // Contacts that do not touch each other; w and q of the islands differ by decades.
+  VectorSource<double> source(4021u);
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    DualData data = draw_dual(source, {4, 1, 0.3, false, 0.1});
+    data.w.setZero();
+    for (Index i = 0; i < 4; ++i) {
+      const double scale = std::pow(10.0, double(i));
+      data.w.block<3, 3>(3 * i, 3 * i) = scale * Eigen::Matrix3d::Identity();
+      data.q.segment<3>(3 * i) /= scale;
+    }
+    const auto problem = carom::testing::assemble_dual(data);
+    Eigen::VectorXd impulse(data.q.size());
+    for (double& entry : impulse) entry = source.entry(1);
+    carom::DelassusIslands<double> islands;
+    islands.find(problem);
+    REQUIRE(islands.count() == 4);
+    double squared = 0;
+    for (Index i = 0; i < 4; ++i) {
+      carom::DelassusProblem<double> part;
+      islands.write(problem, i, part);
+      const Index contact = islands.contacts(i)[0];
+      const double own = carom::certify(part, Eigen::VectorXd(impulse.segment<3>(3 * contact)), law)
+                             .absolute_error;
+      squared += own * own;
+    }
+    const double whole = carom::certify(problem, impulse, law).absolute_error;
+    CHECK(std::abs(std::sqrt(squared) - whole) <= carom::testing::rounding(200, whole));
+  }
 }
 
 }  // namespace map_rounding_test

@@ -130,6 +130,37 @@ TEST_CASE("linearized_hessian: a motor at its limit does not respond to its targ
     CHECK(gradient.regularization(0) == Approx(-mass * target * share * share));
     CHECK(gradient.free_velocity(0) == Approx(1 - share));
     CHECK(derivative.other_block(0).impulse(0) == Approx(limited ? bound : mass * velocity(0)));
+    CHECK(derivative.boundary(0) == carom::RegionBoundary::none);
+  }
+}
+
+TEST_CASE("linearized_hessian: no change of the data moves nothing, more contacts are laid out",
+          "[solvers][law]") {
+  VectorSource<double> source(4412u);
+  for (const double limit : {1e12, 0.0}) {  // a factor, conjugate gradients
+    SapDerivative<double> reused({.factor_work_limit = limit});
+    ContactProblem<double> problem(0.01);
+    for (int b = 0; b < 2; ++b) {
+      problem.add_body((b + 1) * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.1 * b, 0, -1));
+    }
+    const carom::WeightedContact<double> law{0.5, {1e-2, 2e-2}, Eigen::Vector3d::Zero()};
+    problem.add_contact(0, Eigen::Matrix3d::Identity(), law);
+    for (int k = 0; k < 3; ++k) {  // one contact more between the same bodies each time
+      problem.add_contact(1, draw_matrix(source, 3, 3), 0, draw_matrix(source, 3, 3), law);
+      const Eigen::VectorXd velocity = solve(problem, 1e-15);
+      SapDerivative<double> fresh({.factor_work_limit = limit});
+      REQUIRE(reused.linearize(problem, velocity).usable());
+      REQUIRE(fresh.linearize(problem, velocity).usable());
+      ProblemDifferential<double> change;
+      change.set_zero(problem);
+      Eigen::VectorXd moved, expected;
+      CHECK(reused.push_forward(problem, change, moved).converged());
+      CHECK(moved.isZero(0));
+      change.free_velocity.setOnes();
+      CHECK(reused.push_forward(problem, change, moved).converged());
+      CHECK(fresh.push_forward(problem, change, expected).converged());
+      CHECK(moved == expected);
+    }
   }
 }
 

@@ -226,4 +226,44 @@ TEST_CASE("coulomb newton: the status says what stops it, and the best is kept",
   CHECK(impossible.solve(problem, velocity).status == SolveStatus::not_finite);
 }
 
+TEST_CASE("coulomb newton: without a limit it ends by itself below rounding",
+          "[solvers][example]") {
+  VectorSource<double> source(53u);
+  const auto problem = draw<double>(source, 3);
+  SapSolver<double> impossible(
+      {.law = FrictionLaw::coulomb, .tolerance = 1e-30, .iteration_limit = 1000000});
+  VectorX<double> velocity = problem.free_velocity();
+  const auto floor = impossible.solve(problem, velocity);
+  CHECK(floor.status == SolveStatus::no_progress);
+  CHECK(floor.residual < rounding(5000, 1.0));
+}
+
+TEST_CASE("coulomb newton: one contact more between the same bodies", "[solvers][law]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const double work : {1e15, 0.0}) {
+      const carom::SapOptions<double> options{
+          .law = law, .tolerance = 1e-9, .factor_work_limit = work};
+      VectorSource<double> source(56u);
+      auto raw = draw_problem(source, {{6, 6}, 2, 1, 2});
+      for (auto& contact : raw.contacts) contact.law.friction = 0.3;
+      raw.contacts[0].first = 0;
+      raw.contacts[0].second = 1;
+      raw.contacts[0].first_jacobian = carom::testing::draw_matrix(source, 3, 6);
+      raw.contacts[0].second_jacobian = carom::testing::draw_matrix(source, 3, 6);
+      SapSolver<double> reused(options);
+      for (int k = 0; k < 3; ++k) {
+        const auto problem = build<double>(raw);
+        SapSolver<double> fresh(options);
+        VectorX<double> velocity = problem.free_velocity(), expected = velocity;
+        CHECK(reused.solve(problem, velocity).converged());
+        CHECK(fresh.solve(problem, expected).converged());
+        CHECK((velocity == expected && reused.impulse() == fresh.impulse()));
+        auto more = raw.contacts[0];
+        more.first_jacobian = carom::testing::draw_matrix(source, 3, 6);
+        raw.contacts.push_back(more);
+      }
+    }
+  }
+}
+
 }  // namespace coulomb_newton_test

@@ -44,7 +44,7 @@ template <typename Scalar>
 template <typename Scalar>
 struct Method {
   ContactProblem<Scalar> problem = make_block<Scalar>();
-  Scalar blind = 1;
+  Scalar blind = 1, left = Scalar(0.5);  ///< left: the error that it reports, per tolerance
   int iterations = 2;
   SolveStatus status = SolveStatus::converged;
   VectorX<Scalar> velocity = VectorX<Scalar>::Zero(3), impulse = velocity;
@@ -62,7 +62,7 @@ struct Method {
                           SolveReport<Scalar> report;
                           report.status = status;
                           report.iterations = iterations;
-                          report.residual = tolerance / 2;
+                          report.residual = left * tolerance;
                           return report;
                         });
   }
@@ -179,6 +179,18 @@ TEST_CASE("judged_rounds: how a method ends decides whether it is asked again",
     report = method.solve(rounds);
     CHECK(report.status == (status == SolveStatus::not_finite ? status : SolveStatus::converged));
   }
+}
+
+TEST_CASE("judged_rounds: a method that finds no error of its own is not asked for less",
+          "[solvers][example]") {
+  JudgedRounds<double> rounds(FrictionLaw::coulomb, 1e-3, 100);
+  Method<double> method;
+  method.blind = 1000;
+  method.left = 0;
+  const auto report = method.solve(rounds);
+  CHECK(report.status == SolveStatus::no_progress);
+  CHECK(method.asked.size() == 1);
+  CHECK(report.residual == method.judged());
 }
 
 TEST_CASE("judged_rounds: a guess that is not finite is refused with the target it was given",

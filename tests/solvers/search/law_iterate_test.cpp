@@ -132,4 +132,27 @@ TEST_CASE("law_iterate: an impulse that is not finite has an infinite error",
   told.check(70);
 }
 
+TEST_CASE("law_iterate: the report of a whole problem says what its sums are",
+          "[solvers][example]") {
+  using carom::SolveStatus;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto status_of = [](const Yardstick<double>& yardstick, const MapSums<double>& sums) {
+    carom::SolveReport<double> report;
+    report.status = SolveStatus::no_progress;
+    conclude(yardstick, sums, 1e-6, report);
+    CHECK(report.residual == sums.error(yardstick));
+    CHECK((report.residual_target == 1e-6 && report.error_bound == infinity));
+    return report.status;
+  };
+  const Yardstick<double> loaded{FrictionLaw::coulomb, 1, 2}, free{FrictionLaw::coulomb, 0, 2};
+  CHECK(status_of(loaded, {1e-14, 1, 1}) == SolveStatus::converged);
+  CHECK(status_of(loaded, {1e-10, 1, 1}) == SolveStatus::no_progress);
+  CHECK(status_of(loaded, {infinity, 1, 1}) == SolveStatus::not_finite);
+  CHECK(status_of(loaded, {1, infinity, 1}) == SolveStatus::not_finite);
+  // Impulses that grew to 1e6 times the load hide what is left of it: 0.5 of 1, but not 0.05.
+  CHECK(status_of(loaded, {0.25, 2.5e13, 1}) == SolveStatus::no_progress);
+  CHECK(status_of(loaded, {0.0025, 2.5e13, 1}) == SolveStatus::converged);
+  CHECK(status_of(free, {0.25, 2.5e13, 1}) == SolveStatus::converged);  // nothing to lose
+}
+
 }  // namespace law_iterate_test

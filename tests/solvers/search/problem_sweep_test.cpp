@@ -20,7 +20,8 @@ namespace problem_sweep_test {
 using carom::ContactProblem, carom::ContactSolver, carom::FrictionLaw, carom::VectorX;
 using carom::detail::ProblemSweep;
 using carom::testing::build, carom::testing::by_compliance, carom::testing::by_solver,
-    carom::testing::make_stack, carom::testing::rounding, carom::testing::VectorSource;
+    carom::testing::by_settling, carom::testing::make_stack, carom::testing::rounding,
+    carom::testing::VectorSource;
 
 namespace {
 
@@ -35,6 +36,7 @@ constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
     problems.back().make_rigid();
   }
   problems.push_back(carom::testing::draw_every_block(source));
+  problems.push_back(carom::testing::draw_every_block(source, {.bond = 0}));
   return problems;
 }
 
@@ -68,7 +70,7 @@ TEMPLATE_TEST_CASE("problem_sweep: the answer of a problem stays as it is", "[so
       ProblemSweep<TestType> sweep;
       sweep.start(problem, law, impulse.data());
       for (int k = 0; k < 4; ++k) sweep.sweep(problem, impulse.data());
-      CHECK((impulse - answer).norm() <= by_solver<TestType>(3e3) * answer.norm());
+      CHECK((impulse - answer).norm() <= rounding<TestType>(30000, 1) * answer.norm());
       VectorX<TestType> swept(problem.velocity_count()), expected;
       sweep.write_velocity(problem, swept.data());
       write_velocity(problem, impulse, expected);
@@ -115,7 +117,9 @@ TEST_CASE("problem_sweep: sweeps converge to the answer under either law", "[sol
         changed = sweep.sweep(problem, impulse.data());
       }
       sweep.write_velocity(problem, velocity.data());
-      CHECK(judge_answer(problem, law, velocity, impulse).residual <= by_solver<double>(1e4));
+      // Compliant corners that share a load settle slowly.
+      CHECK(judge_answer(problem, law, velocity, impulse).residual <=
+            (rigid ? by_solver(1e-10) : by_settling(1e-3)));
     }
   }
 }
@@ -138,11 +142,12 @@ TEST_CASE("problem_sweep: a guess adds no energy, however large it is", "[solver
       const double cost = dual_cost(problem, impulse, velocity);
       CHECK(cost <= (rigid ? by_compliance(1e-2) * whole : rounding(10, 1.0 + factor)));
       const double expected = std::min(factor, 2.0);  // a parabola, zero at 0 and 2
-      CHECK((impulse - expected * solver.impulse()).norm() <= by_solver<double>(1e3));
+      CHECK((impulse - expected * solver.impulse()).norm() <=
+            by_solver(1e-6) * (1 + solver.impulse().norm()));
       VectorX<double> swept(problem.velocity_count()), pushed;
       sweep.write_velocity(problem, swept.data());
       write_velocity(problem, impulse, pushed);
-      CHECK((swept - pushed).norm() <= by_solver<double>(1e3) * (1 + factor));
+      CHECK((swept - pushed).norm() <= rounding(1000, 1 + factor));
       CHECK((factor <= 2) == (impulse == given));
     }
   }
@@ -155,12 +160,55 @@ TEST_CASE("problem_sweep: impulses with a least magnitude are not scaled down", 
   law.set.lower(0) = 1;
   law.set.upper(0) = 3;
   law.regularization(0) = 1e-3;
-  problem.add_constraint(0, Eigen::Matrix<double, 1, 1>(1.0), law);
-  VectorX<double> impulse = VectorX<double>::Constant(1, 2.0);  // adds 2 J
-  ProblemSweep<double> sweep;
-  sweep.start(problem, FrictionLaw::coulomb, impulse.data());
-  sweep.limit_energy(problem, impulse.data());
-  CHECK(impulse(0) == 2);
+  for (int k = 0; k < 2; ++k) problem.add_constraint(0, Eigen::Matrix<double, 1, 1>(1.0), law);
+  for (const double given : {2.0, 0.0, 7.0}) {  // adds energy
+    VectorX<double> impulse = VectorX<double>::Constant(2, given);
+    ProblemSweep<double> sweep;
+    sweep.start(problem, FrictionLaw::coulomb, impulse.data());
+    const VectorX<double> inside = VectorX<double>::Constant(2, std::clamp(given, 1.0, 3.0));
+    CHECK(impulse == inside);
+    sweep.limit_energy(problem, impulse.data());
+    CHECK(impulse == inside);
+  }
+}
+
+TEST_CASE("problem_sweep: a guess that only adds energy is dropped", "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, 1));  // flies apart
+  problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+  for (const bool rigid : {false, true}) {
+    if (rigid) problem.make_rigid();
+    VectorX<double> impulse(3), velocity(3);
+    impulse << 0.1, 0, 2;
+    ProblemSweep<double> sweep;
+    sweep.start(problem, FrictionLaw::coulomb, impulse.data());
+    sweep.limit_energy(problem, impulse.data());
+    CHECK(impulse.isZero(0));
+    sweep.write_velocity(problem, velocity.data());
+    CHECK(velocity == problem.free_velocity());
+  }
+}
+
+TEST_CASE("problem_sweep: a contact that nothing moves gets finite impulses", "[solvers][input]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.1, 0, -1));
+  const carom::WeightedContact<double> law{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero()};
+  problem.add_contact(0, Eigen::Matrix3d::Identity(), law);
+  problem.add_contact(0, Eigen::Matrix3d::Zero(), law);
+  problem.make_rigid();
+  for (const FrictionLaw friction : laws) {
+    VectorX<double> impulse = VectorX<double>::Constant(problem.impulse_count(), 0.5), velocity(3);
+    ProblemSweep<double> sweep;
+    sweep.start(problem, friction, impulse.data());
+    for (int k = 0; k < 50; ++k) sweep.sweep(problem, impulse.data());
+    CHECK(impulse.allFinite());
+    CHECK(outside(problem, impulse) <= rounding(50, 1 + impulse.norm()));
+    sweep.write_velocity(problem, velocity.data());
+    const VectorX<double> alone = impulse.head<3>();
+    CHECK((velocity - problem.free_velocity() - alone).norm() <= rounding(50, 1.0));
+    CHECK(velocity(2) >= -rounding(50, 1.0));
+  }
 }
 
 }  // namespace problem_sweep_test

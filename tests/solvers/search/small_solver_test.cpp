@@ -289,3 +289,19 @@ TEMPLATE_TEST_CASE("small_solver: guesses out of range, and limits", "[solvers][
     CHECK((velocity == floor.direct.velocity));
   });
 }
+
+TEST_CASE("small_solver: data whose squares leave the range of the type are reported",
+          "[solvers][input]") {
+  for (const double speed : {1e200, 1e300}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(speed, 0, -speed));
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, {0, 0, 0}});
+    SapSolver<double> solver;
+    VectorX<double> velocity = VectorX<double>::Zero(3);
+    const auto report = solver.solve(problem, velocity);
+    CHECK(report.status == SolveStatus::not_finite);
+    CHECK(report.residual == std::numeric_limits<double>::infinity());
+    CHECK(velocity.isZero(0));  // as it was
+  }
+}

@@ -20,7 +20,7 @@ struct Scene {
   VectorX<double> velocity = problem.free_velocity();
   TimedSweeps<double> sweeps;
   FakeClock clock;
-  int measures = 0, cost_of_measure = 0;
+  int measures = 0, cost_of_measure = 0, solved_at = 1000;  ///< the measure that is good enough
 
   [[nodiscard]] AfterSweeps run(double deadline, int least_sweeps = 1) {
     clock.calls = 0;
@@ -30,7 +30,7 @@ struct Scene {
                       {impulse.data(), velocity.data()}, [&] {
                         ++measures;
                         clock.calls += cost_of_measure;
-                        return false;
+                        return measures >= solved_at;
                       });
   }
   void learn(int now, bool improved, int iterations = 1000) {
@@ -134,6 +134,36 @@ TEST_CASE("timed_sweeps: methods whose first iteration is longer than the time l
   CHECK(late < 1000);
   scene.learn(scene.clock.calls + 400, true, 20);  // 20 sweeps for each of their iterations
   CHECK(scene.run(methods * 10) == AfterSweeps::go_on);
+}
+
+TEST_CASE("timed_sweeps: an answer that satisfies the tolerance ends them, whenever it is measured",
+          "[solvers][law]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  for (const double deadline :
+       {0.0, methods / 2, 3 * methods, 2 * methods / TimedSweepsTuning::ample_share}) {
+    Scene scene;
+    scene.solved_at = 1;
+    CHECK(scene.run(deadline) == AfterSweeps::solved);
+    CHECK(scene.measures == 1);
+  }
+}
+
+TEST_CASE("timed_sweeps: what no sweep changes is not measured again", "[solvers][law]") {
+  Scene scene;
+  ContactProblem<double> free_flight(0.01);
+  static_cast<void>(
+      free_flight.add_body(Eigen::Matrix3d::Identity().eval(), Eigen::Vector3d(1, 2, 3)));
+  scene.problem = free_flight;
+  scene.impulse.resize(0);
+  CHECK(scene.run(TimedSweepsTuning::unknown_methods / 2) == AfterSweeps::late);
+  CHECK(scene.measures == 2);  // after the first sweep, and of the answer
+}
+
+TEST_CASE("timed_sweeps: without a sweep before nothing is learned", "[solvers][example]") {
+  const double methods = TimedSweepsTuning::unknown_methods;
+  Scene scene;
+  scene.learn(1000000, false);
+  CHECK(scene.run(3 * methods) == AfterSweeps::go_on);
 }
 
 }  // namespace timed_sweeps_test

@@ -143,4 +143,19 @@ TEST_CASE("dual_curvature: the predicted direction is right to first order and w
   CHECK(predict_direction<double>({{1, 2}, 0.0}, {1, 0}, {3, 4}).x == 0);  // open
 }
 
+TEST_CASE("dual_curvature: what rounding has put off its region or range has none",
+          "[solvers][input]") {
+  using carom::detail::SettledRegion, carom::detail::write_dual_curvature;
+  Symmetric3<double> g{};
+  const ContactNumbers<double> open{0.5, 1e-3, 1e-3, 0, 0, -1};  // stored as one that slides
+  CHECK_FALSE(write_dual_curvature(SettledRegion::unsettled, open, {1, 0}, g));
+  const FrictionRows<double> narrow{{1, 0}, 1e-300};
+  for (const double step : {1e300, -1e300}) {
+    const Tangent2<double> next = predict_direction(narrow, {0, 1}, {0, step});
+    CHECK(next.x * next.x + next.y * next.y <= 1);
+    const Tangent2<double> wide = predict_direction<double>({{0, 0}, 1e-300}, {0, 0}, {step, step});
+    CHECK((wide.x == 0 && wide.y == 0));
+  }
+}
+
 }  // namespace dual_curvature_test

@@ -57,4 +57,22 @@ TEST_CASE("executor_reference: executors and tasks may be const", "[solvers][exa
   CHECK(sum == 10);
 }
 
+TEST_CASE("executor_reference: large islands get a crew each, all others none", "[solvers][law]") {
+  for (const std::vector<bool>& large :
+       {std::vector<bool>{}, {false, false}, {true, true}, {false, true, false, true}}) {
+    for (const bool given : {false, true}) {
+      Backwards backwards;
+      std::vector<int> visits(large.size(), 0);
+      const ExecutorReference executor = given ? ExecutorReference(backwards) : ExecutorReference();
+      carom::detail::for_each_island(
+          executor, Index(large.size()), [&](Index i) { return large[std::size_t(i)]; },
+          [&](Index i, carom::Crew* crew) {
+            ++visits[std::size_t(i)];
+            CHECK((crew != nullptr) == large[std::size_t(i)]);
+          });
+      CHECK(visits == std::vector<int>(large.size(), 1));
+    }
+  }
+}
+
 }  // namespace executor_reference_test

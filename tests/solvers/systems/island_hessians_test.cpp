@@ -100,6 +100,28 @@ TEST_CASE("island_hessians: an island's solution leaves the others alone", "[sol
   }
 }
 
+TEST_CASE("island_hessians: a crew changes no bit of an island without branches",
+          "[solvers][law]") {
+  VectorSource<double> source(5104u);
+  const IslandBlocks<double> blocks(source, ring, no_limit);
+  DirectHessian<double> alone, led;
+  carom::Crew crew;
+  for (DirectHessian<double>* hessian : {&alone, &led}) {
+    hessian->lay_out(blocks.graph, blocks.packed);
+    for (const PackedIsland& island : blocks.packed.islands()) {
+      hessian->clear(island);
+      static_cast<void>(fill(*hessian, blocks, island));
+      REQUIRE(hessian->factor(island, hessian == &led ? &crew : nullptr));
+    }
+  }
+  const auto b = blocks.draw_vector(source), expected = solve(alone, blocks, b);
+  auto x = b;
+  for (const PackedIsland& island : blocks.packed.islands()) {
+    led.solve(blocks.packed, island, x.data(), &crew);
+  }
+  CHECK(x == expected);
+}
+
 TEST_CASE("island_hessians: filling what is touched gives the same as filling all",
           "[solvers][law]") {
   VectorSource<double> source(5103u);

@@ -572,7 +572,7 @@ class ExactRay {
     return terms;
   }
   [[nodiscard]] bool is_exact(const VectorX<Scalar>& ray) const {
-    const Scalar largest = ray.size() > 0 ? ray.cwiseAbs().maxCoeff() : Scalar(0);
+    const Scalar largest = ray.cwiseAbs().maxCoeff();  // an island has rows
     if (!(largest > Scalar(0)) || !is_finite(largest)) return false;
     const BodyRayMeasures<Scalar> measures(problem_, all_);
     return !(measures.net(ray) > Scalar(0)) && measures.load(ray, true).drive() > Scalar(0);

@@ -197,7 +197,7 @@ class BodySweep {
   template <int Parts>
   static void project(const One<Parts>& one) noexcept {
     using Active = ActiveBlock<Scalar, Parts>;
-    if (!(one.block.inverse_mass > Scalar(0))) return;
+    // BodyRows gives a block that nothing moves the inverse mass 1, so that no bound is zero.
     PartNumbers<Scalar, Parts> before, velocity;
     for (int k = 0; k < one.block.size(); ++k) {
       before(k) = one.impulse[k];

@@ -303,7 +303,7 @@ Scalar SmallNewton<Scalar>::advance() noexcept {
 
 template <RealScalar Scalar>
 SolveStatus SmallNewton<Scalar>::solve(int& iterations) noexcept {
-  if (state_.meet(limits_.tolerance)) return SolveStatus::converged;
+  // The guess does not meet the tolerance: by momentum_scale(), which is no less than scale().
   start_from_best(state_);
   if (state_.meet(limits_.tolerance)) return SolveStatus::converged;
   if (!state_.are_finite()) return SolveStatus::not_finite;
