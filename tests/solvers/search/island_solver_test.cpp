@@ -21,7 +21,7 @@ namespace island_solver_test {
 
 using carom::FrictionLaw, carom::Index, carom::SapOptions, carom::SapSolver;
 using carom::examples::make_pile, carom::examples::make_piles, carom::examples::Pile;
-using carom::testing::by_solver, carom::testing::for_each_executor, carom::testing::rounding;
+using carom::testing::by_solver, carom::testing::for_each_executor;
 
 namespace {
 
@@ -75,10 +75,6 @@ TEST_CASE("island_solver: large islands beside small ones have the same bits", "
   pile.guess.tail(small.guess.size()) = small.guess;
   const SapOptions<double> options{.iteration_limit = 3, .factor_work_limit = always};
   const Solved alone = solve(pile, options);
-  CHECK(alone.report.iterations > 0);
-  const auto certificate = carom::certify(pile.problem, alone.velocity, alone.impulse);
-  CHECK(alone.report.residual ==
-        Approx(certificate.velocity_residual).epsilon(rounding(10000, 1.0)));
   for_each_executor([&](const auto& executor) { CHECK(solve(pile, options, executor) == alone); });
 }
 
