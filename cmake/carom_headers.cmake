@@ -162,6 +162,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/growing.hpp
   include/carom/linalg/detail/increasing_root.hpp
+  include/carom/linalg/detail/lock_sleep.hpp
   include/carom/linalg/detail/lu.hpp
   include/carom/linalg/detail/matrix_exponential.hpp
   include/carom/linalg/detail/minimum_degree.hpp

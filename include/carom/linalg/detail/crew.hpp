@@ -143,7 +143,7 @@ class Crew {
   std::atomic<int> helpers_{0};
   std::atomic<Word> word_{0};  ///< the number of the job and the count of its unclaimed chunks
   std::atomic<Index> done_{0};
-  detail::AtomicSleep<> sleep_;
+  detail::AtomicSleep sleep_;
   Word number_ = 0;  ///< of the current job
   Job job_{nullptr, nullptr};
   Index count_ = 0;  ///< count of shared chunks
