@@ -178,9 +178,11 @@ std::string format_blocks(const ContactAnswer& answer) {
       others.push_back(i);
     }
   }
-  for (Index i = 0; answer.blocks.empty() && i < answer.contact_count; ++i) {
-    contacts.push_back(i);
-    starts.push_back(answer.dimension * i);
+  if (answer.blocks.empty()) {  // a problem in impulses: contacts alone, one after the other
+    for (Index i = 0; i < answer.contact_count; ++i) {
+      contacts.push_back(i);
+      starts.push_back(answer.dimension * i);
+    }
   }
   std::string text;
   if (!contacts.empty()) text += "\n" + format_contacts(answer, contacts, starts);

@@ -17,7 +17,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-// NOLINTBEGIN(bugprone-exception-escape): W takes the numbers of a problem that was built
+// NOLINTBEGIN(bugprone-exception-escape): W is written without checks; only memory may be missing
 
 /// Solves a ContactProblem under Coulomb's exact law, or the convex law. Each contact is rigid or
 /// compliant as it was added.

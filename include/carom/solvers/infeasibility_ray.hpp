@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "carom/contact/delassus_form.hpp"
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/answer/exact_ray.hpp"
 #include "carom/solvers/infeasibility.hpp"
@@ -118,7 +119,7 @@ VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw la
   DelassusProblem<Scalar> dual;
   form.write_matrix_free(problem, dual);
   if (!dual.is_finite()) return VectorX<Scalar>::Zero(problem.impulse_count());
-  VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, law).find(guess);
+  VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, dual, law).find(guess);
   if (exact.size() > 0) {
     detail::scale_ray(dual, exact);
     return exact;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -69,8 +68,7 @@ template <RealScalar Scalar>
   if (!dual.is_finite()) {
     answer.velocity = problem.free_velocity();
     answer.impulse = VectorX<Scalar>::Zero(problem.impulse_count());
-    answer.report.residual_target = options.tolerance;
-    answer.report.residual = answer.report.error_bound = std::numeric_limits<Scalar>::infinity();
+    answer.report = detail::JudgedRounds<Scalar>(options.law, options.tolerance, 0).refuse();
     return answer;
   }
   Scalar r = Scalar(Tuning::least_softening) * dual.mean_diagonal();

@@ -11,7 +11,6 @@
 #include <Eigen/QR>
 
 #include "carom/contact/contact_problem.hpp"
-#include "carom/contact/delassus_form.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/body_touches.hpp"
 #include "carom/contact/detail/delassus_islands.hpp"
@@ -502,10 +501,15 @@ class RayPolish {
 template <RealScalar Scalar>
 class ExactRay {
  public:
-  ExactRay(const ContactProblem<Scalar>& problem, FrictionLaw law)
-      : problem_(problem), law_(law), rounding_(problem), form_(problem), polish_(problem) {
-    form_of_all_.write_matrix_free(problem, all_);
-  }
+  /// @param dual  the dual form of the problem, with or without a matrix; it outlives this.
+  ExactRay(const ContactProblem<Scalar>& problem, const DelassusProblem<Scalar>& dual,
+           FrictionLaw law)
+      : problem_(problem),
+        all_(dual),
+        law_(law),
+        rounding_(problem),
+        form_(problem),
+        polish_(problem) {}
 
   /// @param guess  γ of all rows, finite.
   /// @return  r of all rows; empty if none is found.
@@ -579,12 +583,11 @@ class ExactRay {
   }
 
   const ContactProblem<Scalar>& problem_;
+  const DelassusProblem<Scalar>& all_;
   FrictionLaw law_;
   DemandRounding<Scalar> rounding_;
   BalancedForm<Scalar> form_;
   RayPolish<Scalar> polish_;
-  DelassusForm<Scalar> form_of_all_;
-  DelassusProblem<Scalar> all_;
 };
 
 }  // namespace detail
