@@ -50,6 +50,7 @@ set(CAROM_HEADERS
   include/carom/cones/detail/ellipsoid_section.hpp
   include/carom/cones/detail/number_range.hpp
   include/carom/cones/detail/sliding.hpp
+  include/carom/cones/detail/wide_range.hpp
   include/carom/cones/ellipsoidal_cone.hpp
   include/carom/cones/friction_cone.hpp
   include/carom/cones/friction_cone_batch.hpp

@@ -164,7 +164,8 @@ CAROM_DEVICE void with_projection(const EllipsoidLayout& cone, const Scalar* fri
   constexpr int room = Entries - 1;
   if constexpr (std::is_same_v<Scalar, double>) {
     if (!has_moderate_range(cone.dimension - 1, friction, cone.dimension, weights)) [[unlikely]] {
-      return act(EllipsoidProjection<long double, room>(cone.dimension, friction, weights, y));
+      using Wide = typename WiderScalar<Scalar>::type;
+      return act(EllipsoidProjection<Wide, room>(cone.dimension, friction, weights, y));
     }
   }
   act(EllipsoidProjection<EllipsoidWork<Scalar>, room>(cone.dimension, friction, weights, y));

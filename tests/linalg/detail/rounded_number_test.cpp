@@ -17,8 +17,6 @@ using carom::detail::add_bounds, carom::detail::RoundedNumber, carom::detail::sq
 using carom::testing::see_wide, carom::testing::VectorSource, carom::testing::Wide;
 using carom::testing::WorstCase;
 
-using Long = long double;
-
 /// A number with its error bound, and an exact number within it, at an end of it or between.
 template <typename Scalar>
 struct Drawn {
@@ -132,11 +130,13 @@ TEST_CASE("rounded_number: a norm of bounds is no less than the norm, at any siz
   for (const double scale : {1e-300, 1.0, 1e300}) {
     for (int sample = 0; sample < 300; ++sample) {
       const Eigen::VectorXd x = source.vector<7>(4).cwiseAbs() * scale;
-      const Long exact = x.cast<Long>().norm();
-      const Long bound = carom::detail::norm_of_bounds(x);
-      above.see(exact, bound);
-      close.see(bound, exact * (1 + Long(carom::testing::rounding(60, 1.0))) +
-                           std::numeric_limits<double>::min() * 2);
+      const Wide exact = carom::testing::widen(x).norm();
+      const Wide bound = carom::detail::norm_of_bounds(x);
+      see_wide(above, exact, bound, x);
+      see_wide(close, bound,
+               exact * (1 + Wide(carom::testing::rounding(60, 1.0))) +
+                   std::numeric_limits<double>::min() * 2,
+               x);
     }
   }
   above.check(900);

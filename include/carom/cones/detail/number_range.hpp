@@ -4,7 +4,9 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <type_traits>
 
+#include "carom/cones/detail/wide_range.hpp"
 #include "carom/core/expects.hpp"
 #include "carom/core/scalar.hpp"
 
@@ -23,8 +25,9 @@ CAROM_DEVICE void expect_positive_and_finite([[maybe_unused]] int size,
   }
 }
 
-/// A floating type whose range contains the squares and products of `Scalar`, if the platform has
-/// one.
+/// A type whose range contains the squares and products of `Scalar`: for double `long double` where
+/// that has more exponents (not on ARM or with the compiler of Windows), and one of our own
+/// elsewhere. With equal bits on every machine it is the latter.
 template <typename Scalar>
 struct WiderScalar {
   using type = Scalar;
@@ -35,7 +38,9 @@ struct WiderScalar<float> {
 };
 template <>
 struct WiderScalar<double> {
-  using type = long double;
+  static constexpr bool has_range = std::numeric_limits<long double>::max_exponent >
+                                    4 * std::numeric_limits<double>::max_exponent;
+  using type = std::conditional_t<has_range && CAROM_REPRODUCIBLE == 0, long double, WideRange>;
 };
 
 /// Products of four numbers between this one and its inverse have a full mantissa.
