@@ -90,28 +90,31 @@ template <RealScalar Scalar, std::size_t Most>
   return sqrt(off);
 }
 
+/// The least reference impulse of a row: the impulse that changes its velocity by its scale V, V/w.
+/// It is 0 if no velocity moves the row [N·s].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar least_load(const Scalar& scale, const Scalar& inverse_mass) noexcept {
+  return inverse_mass > Scalar(0) ? Scalar(scale / inverse_mass) : Scalar(0);
+}
+
 /// Adds the error of a disc, disc_distance()/V. A friction error as large as the load counts as V.
 /// In the sum of squares the error counts by the velocity that it causes, and not more. A decrease
 /// of the sum then decreases the error of the momentum.
-/// @param load  The reference impulse of friction, if it is larger than γₙ [N·s].
+/// @param load  The least reference impulse of the normal [N·s]. The reference impulse of friction
+///              is the smaller one of it and of the disc's own, or γₙ if that is larger.
 /// @param inverse_mass  m if there is no load.
 template <RealScalar Scalar, std::size_t Most>
 void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::array<Scalar, Most>& z,
                     const Scalar& radius, const Scalar& load, const Scalar& scale,
                     const Scalar& inverse_mass, ErrorSum<Scalar>& sum) noexcept {
   const bool pressed = radius > Scalar(0);
-  const Scalar whole = pressed ? (std::max)(load, radius) : load;
+  const Scalar own = least_load(scale, inverse_mass);
+  const Scalar least = own > Scalar(0) ? (std::min)(load, own) : load;
+  const Scalar whole = pressed ? (std::max)(least, radius) : least;
   const Scalar by_load = whole > Scalar(0) ? Scalar(scale / whole) : inverse_mass;
   const Scalar by_mass = pressed ? (std::min)(inverse_mass, Scalar(scale / radius)) : inverse_mass;
   sum.add_largest(disc_distance(size, x, z, radius, by_load), scale);
   sum.add_squared(disc_distance(size, x, z, radius, by_mass), scale);
-}
-
-/// The least reference impulse of friction: the normal impulse that changes the normal velocity by
-/// its scale V, V/w. It is 0 if no velocity moves the normal [N·s].
-template <RealScalar Scalar>
-[[nodiscard]] Scalar least_load(const Scalar& scale, const Scalar& inverse_mass) noexcept {
-  return inverse_mass > Scalar(0) ? Scalar(scale / inverse_mass) : Scalar(0);
 }
 
 /// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V. m is the inverse mass of the row,
