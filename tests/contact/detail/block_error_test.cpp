@@ -107,6 +107,21 @@ TEST_CASE("block_error: each region has its own error", "[contact][example]") {
   CHECK(std::abs(convex({1, 0, 0}) - 0.5 / 0.5) <= few);
 }
 
+TEST_CASE("block_error: friction that moves more than the normal counts by its velocity",
+          "[contact][example]") {
+  const RowScales<double, 3> scales{{1, 1, 1}, {1e5, 1e5, 1e-5}};
+  const double few = rounding(8, 1.0);
+  const auto error = [&](double friction, double load) {
+    return block_error(FrictionLaw::coulomb, 0.5, Vector3<double>(friction, 0, load),
+                       Vector3<double>(1, 0, 0), scales)
+        .largest;
+  };
+  CHECK(error(-1e-6, 2e-6) <= few);
+  CHECK(std::abs(error(1e-6, 2e-6) - 2e-6 * 1e5) <= few);  // along the slip, not against it
+  CHECK(std::abs(error(0, 2e-6) - 1e-6 * 1e5) <= few);
+  CHECK(std::abs(error(1e-4, 2e-4) - 1) <= few);  // as if it stuck, at the speed of its scale
+}
+
 TEST_CASE("block_error: without friction a tangential impulse counts by the velocity that it gives",
           "[contact][example]") {
   const RowScales<double, 6> scales = six_rows(RowScales<double, 3>{{2, 2, 0.5}, {4, 4, 4}});

@@ -64,6 +64,19 @@ TEST_CASE("block_scales: a row counts by what its bodies do along it, or a hundr
   CHECK(scales.velocity(5) <= 0.03 + few);
 }
 
+TEST_CASE("block_scales: a contact that is open by much does not make its island coarse",
+          "[contact][example]") {
+  for (const double gap : {1e-3, 1.0, 1e5}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(4 * unit, Vector3<double>(3, 0, -0.1));
+    problem.add_contact(0, unit, RigidContact<double>{.friction = 0.5});
+    const auto alone = scales_of(problem);
+    problem.add_contact(0, unit, RigidContact<double>{.gap = gap, .friction = 0.5});
+    const auto both = scales_of(problem);
+    for (const Index row : {0, 1, 2}) CHECK(both.velocity(row) == alone.velocity(row));
+  }
+}
+
 TEST_CASE("block_scales: units, coordinates and turned tangents do not matter", "[contact][law]") {
   VectorSource<double> source(83u);
   for (int sample = 0; sample < 100; ++sample) {
@@ -158,7 +171,10 @@ struct Block {
       for (Index k = 0; k < count; ++k) {
         bias(k) = group.mu[std::size_t(k)] * block.law.bias_velocity(group.rows[std::size_t(k)]);
       }
+      // An open contact asks its own rows for its velocity, and gives the island none.
+      const bool pushes = !group.is_normal || bias(0) > 0;
       Seen seen{group, first, bias.norm(), 0, 1, cone};
+      double given = pushes ? bias.norm() : 0;
       for (int s = 0; s < 2; ++s) {
         if (block.bodies[s] < 0) continue;
         const auto body = std::size_t(block.bodies[s]);
@@ -170,13 +186,14 @@ struct Block {
         const double squared = (rows * masses[body].inverse() * rows.transpose()).trace();
         const double energy = free[body].dot(masses[body] * free[body]);
         seen.squared += squared;
-        seen.motion = std::max({seen.motion, (rows * free[body]).norm(),
-                                0.01 * std::sqrt(squared) * std::sqrt(energy)});
+        given = std::max(
+            {given, (rows * free[body]).norm(), 0.01 * std::sqrt(squared) * std::sqrt(energy)});
       }
+      seen.motion = std::max(seen.motion, given);
       if (group.is_normal) normal = seen.squared;
       if (cone && seen.squared > 0) seen.to_normal = std::sqrt(normal / seen.squared);
-      if (cone) cones = std::max(cones, seen.motion * seen.to_normal);
-      if (!cone) intervals = std::max(intervals, seen.motion / std::sqrt(seen.squared));
+      if (cone) cones = std::max(cones, given * seen.to_normal);
+      if (!cone) intervals = std::max(intervals, given / std::sqrt(seen.squared));
       all.push_back(seen);
     }
     first += block.law.set.rows;
@@ -227,7 +244,9 @@ TEST_CASE("block_scales: blocks of any shape have the scales of the definition",
         block.jacobians[s] =
             Eigen::MatrixXd::NullaryExpr(rows, 4, [&] { return source.unit() - 0.5; });
       }
-      for (int r = 0; r < rows; ++r) block.law.bias_velocity(r) = 0.01 * (source.unit() - 0.5);
+      for (int r = 0; r < rows; ++r) {
+        block.law.bias_velocity(r) = source.pick({0.01, 30}) * (source.unit() - 0.5);
+      }
       if (second < 0) problem.add_constraint(first, block.jacobians[0], block.law);
       if (second >= 0) {
         problem.add_constraint(first, block.jacobians[0], second, block.jacobians[1], block.law);

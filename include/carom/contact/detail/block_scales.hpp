@@ -34,7 +34,8 @@ struct BlockScalesTuning {
 /// * the velocity of either body along the rows before contact acts, J_s v*_s,
 /// * the bias velocity of the block, v̂,
 /// * a hundredth of ‖Ĵ_s‖ ‖v*_s‖_A of either body, which bounds J_s v*_s, and
-/// * a hundredth of the fastest motion in the island.
+/// * a hundredth of the fastest motion in the island. To this a normal's bias velocity adds only if
+///   it pushes: a contact that is open by much moves no body.
 /// V does not depend on the coordinates of the velocities, on rotated tangents or on the order of
 /// the problem. It is proportional to the unit of velocity.
 template <RealScalar Scalar>
@@ -72,6 +73,7 @@ class BlockScales {
   /// bounds is 1.
   struct Group {
     Scalar velocity = 0;  ///< V of the rows times μ
+    Scalar motion = 0;    ///< what they add to the fastest motion of the island
     Scalar squared = 0;   ///< ‖μ ∘ Ĵ‖²
   };
 
@@ -91,8 +93,9 @@ class BlockScales {
   }
 
   /// The scale of a group from the motion of its own bodies only.
+  /// @param is_normal  whether it is the normal of a cone.
   [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, Index block,
-                           const FrictionBlock<Scalar>& rows) {
+                           const FrictionBlock<Scalar>& rows, bool is_normal) {
     using std::sqrt;
     Group group;
     Scalar asked(0);
@@ -102,6 +105,9 @@ class BlockScales {
       inverse_mass_[problem.first_row(block) + rows.row(k)] = Scalar(0);
     }
     group.velocity = sqrt(asked);
+    if (!is_normal || problem.bias_velocity(block, rows.row(0)) > Scalar(0)) {
+      group.motion = group.velocity;
+    }
     const Scalar* const free_velocity = problem.free_velocity().data();
     for (int s = 0; s < problem.side_count(block); ++s) {
       const auto [body, range, jacobian, whitened] = problem.side(block, s);
@@ -116,9 +122,10 @@ class BlockScales {
         inverse_mass_[problem.first_row(block) + row] += own;
       }
       group.squared += squared;
-      raise(group.velocity, Scalar(sqrt(moved)));
-      raise(group.velocity, Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[body]));
+      raise(group.motion, Scalar(sqrt(moved)));
+      raise(group.motion, Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[body]));
     }
+    raise(group.velocity, group.motion);
     return group;
   }
   static void raise(Scalar& number, const Scalar& least) noexcept {
@@ -153,7 +160,7 @@ class BlockScales {
     const Index first_row = problem.first_row(block);
     Scalar normal(0);
     for_each_group(problem, block, [&](const FrictionBlock<Scalar>& rows, bool is_normal) {
-      const Group group = find(problem, block, rows);
+      const Group group = find(problem, block, rows, cone && is_normal);
       for (int k = 0; k < rows.size; ++k) {
         velocity_[first_row + rows.row(k)] =
             rows.mu(k) > Scalar(0) ? Scalar(group.velocity / rows.mu(k)) : Scalar(0);
@@ -162,9 +169,9 @@ class BlockScales {
       if (!(group.squared > Scalar(0))) return;
       if (cone) {  // in units of the normal
         const Scalar share = normal > Scalar(0) ? sqrt(normal / group.squared) : Scalar(1);
-        raise(fastest.cones, Scalar(group.velocity * share));
+        raise(fastest.cones, Scalar(group.motion * share));
       }
-      const Scalar own = group.velocity / sqrt(group.squared);
+      const Scalar own = group.motion / sqrt(group.squared);
       raise(fastest.all, own);
       if (!cone) raise(fastest.rows, own);
     });
