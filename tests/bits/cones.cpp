@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nearest points of cones, with derivatives, in double and in float.
+// Nearest points of cones, with derivatives, in double and in float, and at the ends of the range.
+#include <cmath>
+
 #include <carom/carom.hpp>
 
 #include "bits.hpp"
@@ -24,7 +26,26 @@ void take_cones(carom::bits::Bits& bits) {
   }
 }
 
+/// Numbers whose squares leave the range of double, which are computed in a wider type.
+void take_extremes(carom::bits::Bits& bits) {
+  carom::bits::Numbers numbers;
+  const auto sized = [&](double number) { return std::ldexp(number, int(900 * numbers.next())); };
+  for (int i = 0; i < 60; ++i) {
+    const double friction = sized(0.75);
+    const carom::ContactWeights<double> weights{sized(1.5), sized(1.5)};
+    carom::Vector3<double> y;
+    for (double& number : y) number = sized(numbers.next());
+    const carom::FrictionCone<double> cone{friction};
+    bits.take(project(cone, weights, y).point);
+    bits.take(projection_derivative(cone, weights, y));
+    carom::EllipticCone<double> ellipse;
+    ellipse.friction << friction, sized(0.5);
+    bits.take(project(ellipse, carom::Vector3<double>(1, 2, weights.normal), y).point);
+  }
+}
+
 const carom::bits::Scene in_double("cones", take_cones<double>);
 const carom::bits::Scene in_float("cones_float", take_cones<float>);
+const carom::bits::Scene extreme("cones_extreme", take_extremes);
 
 }  // namespace
