@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nearest points of cones, with derivatives, in double and in float, and at the ends of the range.
-#include <cmath>
-
 #include <carom/carom.hpp>
+#include <cmath>
 
 #include "bits.hpp"
 

@@ -29,10 +29,10 @@ class ByteWriter {
     std::memcpy(at_, &bits, sizeof bits);
     at_ += sizeof bits;
   }
-  /// Numbers that stand side by side.
+  /// Numbers, or characters, that stand side by side.
   template <typename Number>
   void put_all(const Number* numbers, std::ptrdiff_t count) noexcept {
-    if constexpr (std::endian::native == std::endian::little) {
+    if constexpr (std::endian::native == std::endian::little || sizeof(Number) == 1) {
       if (count > 0) std::memcpy(at_, numbers, std::size_t(count) * sizeof(Number));
       at_ += std::size_t(count) * sizeof(Number);
     } else {
