@@ -61,6 +61,20 @@ TEST_CASE("batch_pattern: the key is that of bodies and contacts, not of numbers
   CHECK(BatchPattern::key(build(raw)) != BatchPattern::key(build(larger)));
 }
 
+TEST_CASE("batch_pattern: the key tells rows and rigid blocks apart", "[batch_pattern]") {
+  const auto key = [](int rows, bool rigid) {
+    ContactProblem<double> problem = build(make_four_bodies());
+    carom::WeightedBlock<double> law;
+    law.set = carom::free_impulses<double>(rows);
+    law.rigid = rigid;
+    problem.add_constraint(0, Eigen::MatrixXd::Ones(rows, 6), law);
+    return BatchPattern::key(problem);
+  };
+  CHECK(key(2, false) == key(2, false));
+  CHECK(key(2, false) != key(3, false));
+  CHECK(key(2, false) != key(2, true));
+}
+
 TEST_CASE("batch_pattern: columns that are zero are left out until a problem needs them",
           "[batch_pattern]") {
   RawProblem raw = make_four_bodies();
@@ -75,6 +89,20 @@ TEST_CASE("batch_pattern: columns that are zero are left out until a problem nee
   pattern.widen(full);
   CHECK((side().first == 0 && side().count == 6));
   CHECK(pattern.islands().size() == 3);
+}
+
+TEST_CASE("batch_pattern: one more column at the end of one block lays the islands out again",
+          "[batch_pattern]") {
+  for (const std::size_t k : {0u, 1u}) {  // the other block stays as it is
+    RawProblem raw = make_four_bodies();
+    const ContactProblem<double> full = build(raw);
+    raw.contacts[k].first_jacobian.rightCols(1).setZero();
+    BatchPattern pattern(build(raw));
+    const auto side = [&] { return pattern.islands()[k].contacts()[0].sides[0]; };
+    CHECK((side().first == 0 && side().count == 5));
+    pattern.widen(full);
+    CHECK((side().first == 0 && side().count == 6));
+  }
 }
 
 TEST_CASE("batch_pattern: a chain of bodies keeps its matrix narrow", "[batch_pattern]") {

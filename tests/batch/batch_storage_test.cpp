@@ -7,13 +7,17 @@
 #include "carom/contact/joint_constraints.hpp"
 
 #include "support/catch.hpp"
+#include "support/every_block.hpp"
 #include "support/raw_problem.hpp"
 
 namespace batch_storage_test {
 
-using carom::BatchStorage, carom::BatchWorkspace, carom::ContactProblem, carom::Index;
-using carom::SapOptions, carom::SolveStatus, carom::testing::build, carom::testing::draw_problem;
-using carom::testing::draw_velocity, carom::testing::RawProblem, carom::testing::VectorSource;
+using carom::BatchPattern, carom::BatchStorage, carom::BatchWorkspace, carom::CompliantContact;
+using carom::ContactProblem, carom::ImpulseShape, carom::Index, carom::SapOptions;
+using carom::SolveStatus, carom::WeightedBlock, carom::testing::build;
+using carom::testing::draw_every_block, carom::testing::draw_matrix;
+using carom::testing::draw_problem, carom::testing::draw_velocity, carom::testing::RawProblem;
+using carom::testing::VectorSource;
 
 namespace {
 
@@ -54,6 +58,62 @@ TEST_CASE("batch_storage: numbers stand where the pattern says", "[batch_storage
       }
     }
   }
+}
+
+TEST_CASE("batch_storage: each block's numbers stand at the places that its island names",
+          "[batch_storage]") {
+  VectorSource<double> source(22007u);
+  ContactProblem<double> problem = draw_every_block(source);
+  problem.add_contact(2, draw_matrix(source, 3, 3),
+                      CompliantContact<double>{.gap = 0, .stiffness = 1e4, .friction = 0.4});
+  BatchStorage<double> batch;
+  batch.add(problem);
+  batch.add(problem);
+  CHECK(&batch.pattern(0) == &batch.pattern(1));
+  const BatchPattern& pattern = batch.pattern(1);
+  const auto view = batch.view();
+  Index seen = 0;
+  const auto check = [&](const carom::detail::LaneContact& block) {
+    const Index k = block.number;
+    const WeightedBlock<double> law = problem.law(k);
+    CAPTURE(k);
+    ++seen;
+    CHECK((block.rows == problem.rows(k) && block.rigid == problem.is_rigid(k)));
+    for (int i = 0; i < friction_count(law.set.shape); ++i) {
+      CHECK(view.friction.of(1)[block.friction + i] == law.set.friction(i));
+    }
+    const double* regularization = view.regularization.of(1) + block.regularization;
+    CHECK(regularization[0] == law.regularization(0));
+    if (block.is_friction_contact) CHECK(regularization[1] == law.regularization(2));
+    for (int r = 0; r < block.rows; ++r) {
+      CHECK(view.bias.of(1)[block.row + r] == law.bias_velocity(r));
+      if (block.is_friction_contact) continue;
+      CHECK(regularization[r] == law.regularization(r));
+      const bool intervals = law.set.shape == ImpulseShape::intervals;
+      const double* bounds = view.bounds.of(1) + block.bounds;
+      CHECK(bounds[r] == (intervals ? law.set.lower : law.set.shift)(r));
+      if (intervals) CHECK(bounds[block.rows + r] == law.set.upper(r));
+    }
+    for (int s = 0; s < int(problem.side_count(k)); ++s) {
+      const auto rows = problem.jacobian(k, s);
+      const double* jacobian = view.jacobian.of(1) + block.sides[s].jacobian;
+      CHECK(block.sides[s].body == problem.side_body(k, s));
+      CHECK(jacobian[0] == rows(0, 0));
+      CHECK(jacobian[rows.size() - 1] == rows(rows.rows() - 1, rows.cols() - 1));
+    }
+  };
+  for (const auto& island : pattern.islands()) {
+    for (const auto& contact : island.contacts()) check(contact);
+    for (const auto& other : island.others()) check(other);
+  }
+  CHECK(seen == problem.block_count());
+  // The counts are those of the numbers of one problem.
+  CHECK(view.friction.of(1) - view.friction.of(0) == pattern.friction_count());
+  CHECK(view.regularization.of(1) - view.regularization.of(0) == pattern.regularization_count());
+  CHECK(view.bias.of(1) - view.bias.of(0) == pattern.row_count());
+  CHECK(view.bounds.of(1) - view.bounds.of(0) == pattern.bound_count());
+  CHECK(view.jacobian.of(1) - view.jacobian.of(0) == pattern.jacobian_count());
+  CHECK(view.mass.of(1) - view.mass.of(0) == pattern.mass_count());
 }
 
 TEST_CASE("batch_storage: zeros of one problem's Jacobian bind no other", "[batch_storage]") {

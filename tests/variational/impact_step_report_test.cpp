@@ -17,6 +17,8 @@ using carom::SolveStatus, carom::StepOptions;
 TEST_CASE("impact_step_report: no status but converged counts as such", "[variational][example]") {
   ImpactStepReport<double> report;
   carom::testing::check_only_converged_counts(report);
+  CHECK((report.iterations == 0 && report.solves == 0 && report.substeps == 1));
+  CHECK((report.impacts == 0 && report.reflections == 0 && report.penetration == 0));
   report.status = SolveStatus::converged;
   // The law's status is separate from that of the step.
   for (const auto status : {ImpactStatus::reflection_limit, ImpactStatus::wedged,

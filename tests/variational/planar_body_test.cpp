@@ -30,4 +30,22 @@ TEST_CASE("planar_body: bad bodies are named", "[variational][input]") {
         "body 2: centre entry 1: expected a finite number, got inf");
 }
 
+TEST_CASE("planar_body: all bodies are looked at, and no more", "[variational][input]") {
+  std::vector<PlanarBody<double>> bodies(3);
+  bodies[2].parent = 1;
+  bodies[0].mass = -1;
+  CHECK(check_bodies(bodies) == "body 0: mass: expected a finite number >= 0, got -1");
+  bodies[0].mass = 0;
+  CHECK(check_bodies(bodies).empty());
+  bodies.push_back({.parent = 7});  // the memory behind the last body names a bad one
+  CHECK_FALSE(check_bodies(bodies).empty());
+  bodies.pop_back();
+  CHECK(check_bodies(bodies).empty());
+}
+
+TEST_CASE("planar_body: gravity is that of the earth unless another is given",
+          "[variational][input]") {
+  CHECK(carom::PlanarTreeOptions<double>().gravity == carom::Vector<double, 2>(0, -9.81));
+}
+
 }  // namespace planar_body_test

@@ -86,6 +86,24 @@ PlanarTree<Scalar> chain(Index links) {
 
 }  // namespace
 
+TEST_CASE("planar_tree: the hinge of a tree's first body is a place in the world",
+          "[variational][oracle]") {
+  using P = Vector<double, 2>;
+  auto bodies = some_tree();
+  const PlanarTree<double> at_origin(bodies);
+  bodies[0].hinge << 0.7, -0.4;
+  const PlanarTree<double> moved(bodies);
+  VectorX<double> q(5), x_gradient(5), y_gradient(5);
+  q << 0.3, -0.8, 1.1, 0.2, -2.0;
+  const P offset(0.2, 0.5);
+  for (Index k = 0; k < 5; ++k) {
+    const P shift = moved.point(q, k, offset) - at_origin.point(q, k, offset);
+    CHECK((shift - bodies[0].hinge).norm() <= rounding(16, 4.0));
+    const P written = moved.write_point(q, k, offset, x_gradient, y_gradient);
+    CHECK((written - moved.point(q, k, offset)).norm() <= rounding(16, 4.0));
+  }
+}
+
 TEST_CASE("planar_tree: all derivatives are those of energies computed body by body",
           "[variational][oracle]") {
   for (const bool floating : {false, true}) {

@@ -74,6 +74,33 @@ TEST_CASE("spatial_body: bad entries are named", "[variational][edge]") {
         "body 1: inertia entry (2, 0): expected its mirror image (a symmetric matrix), got 0.5");
 }
 
+TEST_CASE("spatial_body: all bodies are looked at, and no more", "[variational][edge]") {
+  std::vector<SpatialBody<double>> bodies(2);
+  bodies[0].mass = -1;
+  CHECK(check_bodies(bodies).find("body 0: mass: ") == 0);
+  bodies[0].mass = 0;
+  bodies.push_back({.parent = 7});  // the memory behind the last body names a bad one
+  CHECK(check_bodies(bodies).find("body 2: parent: ") == 0);
+  bodies.pop_back();
+  CHECK(check_bodies(bodies).empty());
+}
+
+TEST_CASE("spatial_body: an inertia may be as unsymmetric as its largest entry allows",
+          "[variational][edge]") {
+  const double allowed = std::sqrt(std::numeric_limits<double>::epsilon());
+  for (Index largest = 0; largest < 3; ++largest) {
+    const auto spoilt = [&](double off) {
+      return said([&](SpatialBody<double>& b) {
+        b.inertia.setIdentity();
+        b.inertia(largest, largest) = 2;
+        b.inertia(1, 0) = off * allowed;
+      });
+    };
+    CHECK(spoilt(1.5).empty());
+    CHECK(spoilt(2.5).find("body 1: inertia entry (1, 0): ") == 0);
+  }
+}
+
 TEST_CASE("spatial_body: inertias that no body has are refused", "[variational][edge]") {
   using Body = SpatialBody<double>;
   const std::string moment = "body 1: inertia: smallest principal moment: expected a number >= 0";

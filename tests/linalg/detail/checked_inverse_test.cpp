@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/linalg/detail/checked_inverse.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "support/catch.hpp"
@@ -63,6 +64,20 @@ TEMPLATE_TEST_CASE("checked_inverse: the norm that it gives is no less than the 
   holds.check(count / 3);
   tight.check(count / 20);
   CHECK(proven >= count / 3);
+}
+
+TEST_CASE("checked_inverse: of the identity, ζ is what two products may lose by rounding",
+          "[linalg][example]") {
+  // Each entry of the diagonal is 1, twice γ_{n+2} uncertain, with γ_k = k u/(1 - k u); the others
+  // are 0.
+  for (const Index size : {1, 2, 3, 6}) {
+    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(size, size);
+    const double lost = double(size + 2) * carom::detail::unit_rounding<double>;
+    const double exact = 2 * lost / (1 - lost) * std::sqrt(double(size));
+    const double defect = CheckedInverse<double>(identity, identity).defect();
+    CHECK(defect >= exact);
+    CHECK(defect <= exact + carom::testing::rounding(256, exact));
+  }
 }
 
 TEST_CASE("checked_inverse: a factor of another matrix proves nothing, or no more than is true",

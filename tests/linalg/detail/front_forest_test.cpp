@@ -135,6 +135,28 @@ TEST_CASE("front_forest: squares that are needed together do not overlap", "[lin
   apart.check(graphs);
 }
 
+TEST_CASE("front_forest: columns and squares follow each other from the start of memory",
+          "[linalg][law]") {
+  WorstCase dense("no gap, no overlap");
+  int graphs = 0;
+  carom::testing::for_each_block_graph([&](const BlockGraph& graph) {
+    const Forest made(graph);
+    Index values = 0, updates = 0;
+    bool follows = true;
+    for (int f = made.range.begin; f < made.range.end; ++f) {
+      const Front& front = made.forest.fronts()[f];
+      follows = follows && front.columns == values && front.update == updates;
+      follows = follows && front.stride >= Index(front.own_size) + front.row_size;
+      values += front.stride * front.own_size;
+      updates += front.update_stride * front.row_size;
+    }
+    dense.see_holds(follows && made.forest.value_count() == values &&
+                    made.forest.update_count() == updates);
+    ++graphs;
+  });
+  dense.check(graphs);
+}
+
 TEST_CASE("front_forest: components follow each other", "[linalg][example]") {
   const BlockGraph chain({6, 6, 6}, carom::testing::chain_edges(3));
   const BlockGraph pair({3, 7}, carom::testing::chain_edges(2));
@@ -148,6 +170,7 @@ TEST_CASE("front_forest: components follow each other", "[linalg][example]") {
     REQUIRE(order.compute(pair.view(), 1e300));
     const FrontRange second = forest.append(pair.view(), order, slots.data());
     CHECK((first.first_slot == 0 && first.slot_end == 3 && first.begin == 0));
+    CHECK(first.end == 1);  // a chain of small blocks is one dense front
     CHECK((second.first_slot == 3 && second.slot_end == 5 && second.begin == first.end));
     CHECK(slots[0] + slots[1] == 7);
     const FrontRange third = forest.append_breadth_first(chain.view(), slots.data());

@@ -55,6 +55,17 @@ TEST_CASE("lu: a leading block, a row exchange and a singular matrix", "[linalg]
   CHECK_FALSE(lu.factor(a));
 }
 
+TEST_CASE("lu: the spread of pivots is that of the largest to the least", "[linalg][example]") {
+  carom::detail::PivotSpread<double> spread;
+  CHECK(spread.ratio() == 1);
+  const double first[] = {1.0 / 8, 5, 7, -1.0 / 32};  // reciprocals on the diagonal
+  spread.see(first, 2);
+  CHECK(spread.ratio() == 4);
+  const double second[] = {1.0 / 2};
+  spread.see(second, 1);
+  CHECK(spread.ratio() == 16);
+}
+
 TEST_CASE("lu: a pivot that is infinite, or whose reciprocal is", "[linalg][example]") {
   LuFactor<double> lu;
   lu.prepare(2);

@@ -55,6 +55,7 @@ TEMPLATE_TEST_CASE("second_order: functions carry slope and curvature", "[linalg
     const Scalar h = std::tanh(a);
     check(tanh(x), h, 1 - h * h, -2 * h * (1 - h * h));
     check(abs(-x), a, Scalar(1), Scalar(0));
+    check(x * x / Scalar(4), a * a / 4, a / 2, Scalar(0.5));
     check(x / (x + 1), a / (a + 1), 1 / ((1 + a) * (1 + a)), -2 / ((1 + a) * (1 + a) * (1 + a)));
     check(hypot(x, Scalar(2) * x), a * std::sqrt(Scalar(5)), std::sqrt(Scalar(5)), Scalar(0));
     // atan2(x², 1) and atan2(1, x²) turn against each other.
