@@ -16,6 +16,14 @@
 
 namespace carom::testing {
 
+/// Whether long double, in which oracles compute, has more digits and exponents than a type. On
+/// 32-bit ARM it is double: what needs an oracle with more is not compared there.
+template <typename Scalar>
+inline constexpr bool has_longer =
+    std::numeric_limits<long double>::digits >
+    std::numeric_limits<Scalar>::digits&& std::numeric_limits<long double>::max_exponent >
+    std::numeric_limits<Scalar>::max_exponent;
+
 /// Collects the inputs of a worst case; write_input(text, x) is found through it for any x.
 class InputText : public std::ostringstream {};
 
