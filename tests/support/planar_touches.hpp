@@ -25,7 +25,8 @@ struct TouchedBody {
   return {Eigen::Vector3d(-s, c, x * c + y * s), Eigen::Vector3d(c, s, x * s - y * c), friction};
 }
 
-/// A body whose contacts do not wedge it, so that each impact ends: all normals have an upward part.
+/// A body whose contacts do not wedge it, so that each impact ends: all normals have an upward
+/// part.
 [[nodiscard]] inline TouchedBody draw_touched_body(VectorSource<double>& source, int count) {
   TouchedBody body;
   body.mass = Eigen::Vector3d(1, 1, 0.05 + source.unit()).asDiagonal();

@@ -36,8 +36,8 @@ TEST_CASE("hull_distance: points of the hull have none, at any dimension and sca
     const VectorX<double> shift = scale * draw(source, rows, 1);
     inside.see(hull.find(points, mixture(source, points)), rounding(200, scale), sample);
     const double distance = hull.find(points, shift);
-    above.see(distance,
-              (points.colwise() - shift).colwise().norm().minCoeff() + rounding(4, scale), sample);
+    above.see(distance, (points.colwise() - shift).colwise().norm().minCoeff() + rounding(4, scale),
+              sample);
     const double other = hull.find((points.colwise() - shift) * 1024, VectorX<double>::Zero(rows));
     moved.see(std::abs(other / 1024 - distance), rounding(1000, scale), sample);
   }
@@ -54,7 +54,8 @@ TEST_CASE("hull_distance: a plane through the nearest point has all others behin
     const Index rows = 2 + sample % 7, columns = rows + 1 + sample % 10;
     MatrixX<double> points = draw(source, rows, columns);
     const double gap = source.pick({1e-12, 1e-6, 0.3});
-    // All points on one side of a plane at the distance `gap`, one mixture of them below the target.
+    // All points on one side of a plane at the distance `gap`, one mixture of them below the
+    // target.
     points.row(0) = points.row(0).cwiseAbs().array() + gap;
     points.row(0).head(rows) = VectorX<double>::Constant(rows, gap).transpose();
     VectorX<double> target = mixture(source, points.leftCols(rows));

@@ -61,8 +61,8 @@ TEST_CASE("outcome_search: one contact has Routh's outcome", "[impact][oracle]")
   routh.check(count);
 }
 
-/// An outcome by contacts that close one after the other, in any order and for any part of their way:
-/// impulses of one contact at a time, in steps so small that slip keeps its sign in each.
+/// An outcome by contacts that close one after the other, in any order and for any part of their
+/// way: impulses of one contact at a time, in steps so small that slip keeps its sign in each.
 VectorX<double> sampled_outcome(VectorSource<double>& source,
                                 const KineticContacts<double>& contacts, double resting) {
   VectorX<double> x = contacts.start();
@@ -118,9 +118,10 @@ TEST_CASE("outcome_search: no outcome of a drawn order is left out", "[impact][l
 TEST_CASE("outcome_search: schedules lead to their outcomes by the law, without energy gained",
           "[impact][law]") {
   VectorSource<double> source(103u);
-  WorstCase arrives("the impulses give the velocity"), cone("friction is at most mu times the normal"),
-      against("friction opposes slip"), acts("only contacts that do not open act"),
-      energy("energy"), ends("no contact closes at the end");
+  WorstCase arrives("the impulses give the velocity"),
+      cone("friction is at most mu times the normal"), against("friction opposes slip"),
+      acts("only contacts that do not open act"), energy("energy"),
+      ends("no contact closes at the end");
   for (int sample = 0; sample < carom::testing::sweep(40, 1000); ++sample) {
     const TouchedBody body = draw_touched_body(source, 1 + sample % 4);
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
@@ -136,8 +137,8 @@ TEST_CASE("outcome_search: schedules lead to their outcomes by the law, without 
       for (std::size_t stage = 0; stage < part.course.size(); ++stage) {
         const double before = x.squaredNorm();
         const VectorX<double> from = x;
-        const auto impulses =
-            mixed.segment(part.dimension + Index(stage) * 2 * contacts.count(), 2 * contacts.count());
+        const auto impulses = mixed.segment(part.dimension + Index(stage) * 2 * contacts.count(),
+                                            2 * contacts.count());
         for (Index i = 0; i < contacts.count(); ++i) {
           x += impulses(2 * i) * contacts.normal(i) + impulses(2 * i + 1) * contacts.tangent(i);
         }

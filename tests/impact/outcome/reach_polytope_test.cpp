@@ -38,7 +38,8 @@ TEST_CASE("reach_polytope: a cut keeps what is above it, and nothing else", "[im
     // A box around all makes it bounded; then planes that cut it.
     std::vector<std::pair<VectorX<double>, double>> cuts;
     for (Index axis = 0; axis < r; ++axis) {
-      for (const double sign : {-1.0, 1.0}) cuts.emplace_back(sign * VectorX<double>::Unit(r, axis), -4);
+      for (const double sign : {-1.0, 1.0})
+        cuts.emplace_back(sign * VectorX<double>::Unit(r, axis), -4);
     }
     for (int k = 0; k < 3; ++k) {
       cuts.emplace_back(draw(source, r, 1).col(0).normalized(), source.pick({0.0, -0.2, 0.1}));
@@ -50,7 +51,8 @@ TEST_CASE("reach_polytope: a cut keeps what is above it, and nothing else", "[im
       for (const auto& [direction, least] : cuts) {
         above.see(least - direction.dot(place), 2 * merging, sample);
       }
-      followed.see((map * place - part.corners().col(i).tail(3)).norm(), rounding(5000, 1.0), sample);
+      followed.see((map * place - part.corners().col(i).tail(3)).norm(), rounding(5000, 1.0),
+                   sample);
     }
     for (int trial = 0; trial < 200; ++trial) {
       VectorX<double> weights = draw(source, corner_count, 1).cwiseAbs2();

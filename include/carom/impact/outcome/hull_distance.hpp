@@ -15,9 +15,10 @@ namespace detail {
 
 /// The distance of a point from the convex hull of others, by Wolfe's algorithm.
 ///
-/// It holds a set of points whose nearest point x to the target has positive weights. It adds the point that lies farthest towards the target, goes to the nearest point of
-/// the larger set, and drops points whose weights become zero on the way. Differences from the
-/// target are solved by Householder reflections with pivots, so that distances of a rounding are seen.
+/// It holds a set of points whose nearest point x to the target has positive weights. It adds the
+/// point that lies farthest towards the target, goes to the nearest point of the larger set, and
+/// drops points whose weights become zero on the way. Differences from the target are solved by
+/// Householder reflections with pivots, so that distances of a rounding are seen.
 /// @cite wolfe1976nearest
 template <RealScalar Scalar>
 class HullDistance {
@@ -59,8 +60,8 @@ class HullDistance {
 
  private:
   using Point = Eigen::Matrix<Scalar, Eigen::Dynamic, 1, 0, largest_dimension, 1>;
-  using Differences =
-      Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, largest_dimension, largest_dimension>;
+  using Differences = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, largest_dimension,
+                                    largest_dimension>;
 
   /// Goes to the nearest point of the set's hull, and drops the points that it does not need.
   void move_to_nearest() {

@@ -53,8 +53,7 @@ class KineticContacts {
     }
     Eigen::ColPivHouseholderQR<MatrixX<Scalar>> range(directions);
     range.setThreshold(64 * std::numeric_limits<Scalar>::epsilon());
-    const MatrixX<Scalar> basis =
-        range.householderQ() * MatrixX<Scalar>::Identity(n, range.rank());
+    const MatrixX<Scalar> basis = range.householderQ() * MatrixX<Scalar>::Identity(n, range.rank());
     rows_ = basis.transpose() * rows;
     start_ = basis.transpose() * (factor.matrixU() * velocity);
     to_velocity_ = factor.matrixU().solve(basis);
@@ -69,9 +68,7 @@ class KineticContacts {
   /// b_i.
   [[nodiscard]] auto tangent(Index i) const noexcept { return rows_.col(2 * i + 1); }
   /// μ_i [-].
-  [[nodiscard]] const Scalar& friction(Index i) const noexcept {
-    return friction_[std::size_t(i)];
-  }
+  [[nodiscard]] const Scalar& friction(Index i) const noexcept { return friction_[std::size_t(i)]; }
   /// x of the velocity before the impact [√J].
   [[nodiscard]] const VectorX<Scalar>& start() const noexcept { return start_; }
   /// The velocity of x.

@@ -26,12 +26,12 @@ struct OutcomePart {
 
 /// Finds the outcomes of an impact with friction and without restitution, cell by cell.
 ///
-/// Within a cell the velocity moves by any mixture of fixed directions, and the cell is convex. From
-/// a convex set of velocities those that are reached in it are therefore exactly the sum of the set
-/// and the cone of directions, cut by the planes of the cell: a polytope again, and each point is
-/// reached along a straight line. Where it touches a plane, its part in the plane enters the
-/// neighbours. A set that lies in one that the same cell has had leads to nothing new. The impact
-/// ends where no contact closes.
+/// Within a cell the velocity moves by any mixture of fixed directions, and the cell is convex.
+/// From a convex set of velocities those that are reached in it are therefore exactly the sum of
+/// the set and the cone of directions, cut by the planes of the cell: a polytope again, and each
+/// point is reached along a straight line. Where it touches a plane, its part in the plane enters
+/// the neighbours. A set that lies in one that the same cell has had leads to nothing new. The
+/// impact ends where no contact closes.
 template <RealScalar Scalar>
 class OutcomeSearch {
  public:
@@ -51,8 +51,7 @@ class OutcomeSearch {
       const Part part = std::move(waiting_.front());
       waiting_.pop_front();
       if (rests(part)) {
-        keep(ends_, ReachPolytope<Scalar>(r, part.corners, none(part), merging_),
-             part);
+        keep(ends_, ReachPolytope<Scalar>(r, part.corners, none(part), merging_), part);
       } else {
         follow(part);
       }
@@ -148,9 +147,7 @@ class OutcomeSearch {
     for (Known& other : known) {
       if (covers(other.polytope, polytope)) return false;
     }
-    std::erase_if(known, [&](const Known& other) {
-      return covers(polytope, other.polytope);
-    });
+    std::erase_if(known, [&](const Known& other) { return covers(polytope, other.polytope); });
     known.push_back({std::move(polytope), part.course});
     return true;
   }

@@ -11,8 +11,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A convex polyhedron by its corners and rays, { Σ w_k c_k + Σ t_j r_j : w, t ≥ 0, Σ w = 1 }, which
-/// is cut by half-spaces.
+/// A convex polyhedron by its corners and rays, { Σ w_k c_k + Σ t_j r_j : w, t ≥ 0, Σ w = 1 },
+/// which is cut by half-spaces.
 ///
 /// Each column has the coordinates on top and below them numbers that follow linearly, such as the
 /// impulses that led to a corner: a mixture of corners has the same mixture of them.
@@ -86,8 +86,7 @@ class ReachPolytope {
   [[nodiscard]] Scalar distance_of(const ReachPolytope& other, const Scalar& enough) {
     Scalar largest = 0;
     for (Index i = 0; i < other.corners_.cols(); ++i) {
-      const Scalar distance =
-          hull_.find(places(), other.corners_.col(i).head(dimension_), enough);
+      const Scalar distance = hull_.find(places(), other.corners_.col(i).head(dimension_), enough);
       if (distance > largest) largest = distance;
     }
     return largest;
