@@ -547,6 +547,26 @@ struct Support {
   Scalar constant = 0, slope = 0;
 };
 
+/// The support of one row between bounds, for the worst z within its error: that of z γ + error
+/// |γ|, which is convex and largest at an end.
+template <RealScalar Scalar>
+[[nodiscard]] Support<Scalar> support_of_row(const Scalar& lower, const Scalar& upper,
+                                             const Scalar& z, const Scalar& error) noexcept {
+  using std::abs;
+  const bool above = is_finite(upper), below = is_finite(lower);
+  const auto at = [&](const Scalar& bound) { return Scalar(z * bound + error * abs(bound)); };
+  if (above && below) return {(std::max)(at(lower), at(upper)), Scalar(0)};
+  Scalar slope(0);
+  if (!above) slope = (std::max)(slope, Scalar(error + z));
+  if (!below) slope = (std::max)(slope, Scalar(error - z));
+  if (!above && !below) return {Scalar(0), slope};
+  const Scalar end = at(above ? upper : lower);
+  if (!(slope > Scalar(0))) return {end, slope};
+  // If z may increase towards infinity, the slope contains all impulses of that sign.
+  const bool opposite = above ? upper > Scalar(0) : lower < Scalar(0);
+  return {opposite ? (std::max)(end, Scalar(0)) : Scalar(0), slope};
+}
+
 /// The support function of a set, for the worst z within its errors. The direction of friction is
 /// unknown, so each friction block of a cone counts with μ‖z_b‖.
 template <RealScalar Scalar>
@@ -556,13 +576,10 @@ template <RealScalar Scalar>
   Support<Scalar> support;
   if (set.shape == ImpulseShape::intervals) {
     for (int r = 0; r < set.rows; ++r) {
-      if (z.rows(r) == Scalar(0)) continue;
-      const Scalar& bound = z.rows(r) > Scalar(0) ? set.upper(r) : set.lower(r);
-      if (is_finite(bound)) {
-        support.constant += z.rows(r) * bound + z.errors(r) * abs(bound);
-      } else {
-        support.slope += abs(z.rows(r)) + z.errors(r);
-      }
+      const Support<Scalar> own =
+          support_of_row(set.lower(r), set.upper(r), z.rows(r), z.errors(r));
+      support.constant += own.constant;
+      support.slope += own.slope;
     }
     return support;
   }
