@@ -400,7 +400,10 @@ template <RealScalar Scalar>
   Scalar squared = slope.squaredNorm();
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar enough = rounding * rounding * squared;
+  const Scalar noise = 4 * rounding * rounding * a.squaredNorm();
   for (Index k = 0; k < a.rows() + a.cols() && squared > enough; ++k) {
+    // Nothing of A is left in b. The slope is rounding, and may be in the kernel of A.
+    if (!(squared > noise * left.squaredNorm())) break;
     const VectorX<Scalar> moved = a * direction;
     const Scalar step = squared / moved.squaredNorm();
     x += step * direction;
