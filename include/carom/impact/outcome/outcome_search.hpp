@@ -24,7 +24,7 @@ struct OutcomePart {
   std::vector<typename ContactCells<Scalar>::Cell> course;
 };
 
-/// Finds the outcomes of an impact with friction and without restitution, cell by cell.
+/// Finds outcomes of an impact with friction and without restitution, cell by cell.
 ///
 /// Within a cell the velocity moves by any mixture of fixed directions, and the cell is convex.
 /// From a convex set of velocities those that are reached in it are therefore exactly the sum of
@@ -32,6 +32,8 @@ struct OutcomePart {
 /// point is reached along a straight line. Where it touches a plane, its part in the plane enters
 /// the neighbours. A set that lies in one that the same cell has had leads to nothing new. The
 /// impact ends where no contact closes.
+/// @cite halm2021setvalued; docs/derivations/impact_sets.md proves it, and says which courses it
+/// may miss
 template <RealScalar Scalar>
 class OutcomeSearch {
  public:
