@@ -394,9 +394,14 @@ struct RayTerm {
 /// they end after as many steps as the rank of A, and stay in the range of Aᵀ. Rounding leaves
 /// some share of b, which the next step of a refinement removes.
 template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> shortest_solution(const MatrixX<Scalar>& a, VectorX<Scalar> left) {
-  VectorX<Scalar> slope = a.transpose() * left, direction = slope;
+[[nodiscard]] VectorX<Scalar> shortest_solution(MatrixX<Scalar> a, VectorX<Scalar> left) {
   VectorX<Scalar> x = VectorX<Scalar>::Zero(a.cols());
+  const Scalar size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : Scalar(0);
+  const Scalar load = left.size() > 0 ? left.cwiseAbs().maxCoeff() : Scalar(0);
+  if (!(size > Scalar(0) && load > Scalar(0))) return x;
+  a /= size;  // squares of slopes stay in the range of the type
+  left /= load;
+  VectorX<Scalar> slope = a.transpose() * left, direction = slope;
   Scalar squared = slope.squaredNorm();
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar enough = rounding * rounding * squared;
@@ -413,7 +418,7 @@ template <RealScalar Scalar>
     squared = slope.squaredNorm();
     direction = slope + (squared / before) * direction;
   }
-  return x;
+  return x * (load / size);
 }
 
 /// Changes the amounts of the terms of a ray until Jᵀr is zero to rounding, body by body. The
