@@ -602,6 +602,7 @@ TEST_CASE("contact_certificate: of several blocks that are not finite the first 
   const auto alone = certify(one, VectorX<double>(Eigen::Vector3d(0, 0, -Limits::max())),
                              VectorX<double>(VectorX<double>::Zero(3)));
   CHECK((alone.worst_block == 0 && alone.natural_map_error == Limits::infinity()));
+  CHECK((alone.residual_body == -1 && alone.velocity_residual_body == -1));
 }
 
 TEST_CASE("contact_certificate: an executor is called for a problem of more than one range",
