@@ -595,6 +595,14 @@ TEST_CASE("contact_certificate: of several blocks that are not finite the first 
   }
   velocity(0) = Limits::quiet_NaN();
   check(velocity, none, -1);
+  ContactProblem<double> one(0.01);  // whose only block has trial impulses that are not finite
+  one.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1));
+  one.add_contact(0, Eigen::Matrix3d::Identity(),
+                  carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+  const auto alone = certify(one, VectorX<double>(Eigen::Vector3d(0, 0, -Limits::max())),
+                             VectorX<double>(VectorX<double>::Zero(3)));
+  CHECK((alone.worst_block == 0 && alone.natural_map_error == Limits::infinity()));
+  CHECK((alone.residual_body == -1 && alone.velocity_residual_body == -1));
 }
 
 TEST_CASE("contact_certificate: an executor is called for a problem of more than one range",

@@ -70,34 +70,35 @@ ContactProblem<double> belt_across(double speed) {
 TEMPLATE_TEST_CASE("infeasibility: a ray that does not cancel says how fast an answer must be",
                    "[solvers][example]", float, double) {
   using Scalar = TestType;
-  const Scalar mass = 3;
-  const auto problem = two_stops<Scalar>(mass, 2, -1);  // v ≥ 2 and v ≤ 1
-  for (const Scalar share : {Scalar(0.6), Scalar(0.9)}) {
-    VectorX<Scalar> ray(2);
-    ray << 1, share;
-    for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
-      const auto judged = certify_infeasible(problem, law, ray);
-      // √m |v| ≥ (2 − share) / ((1 − share)/√m).
-      const Scalar needed = std::sqrt(mass) * (2 - share) / (1 - share);
-      CAPTURE(share, judged.velocity_needed, needed);
-      CHECK(std::abs(judged.velocity_needed - needed) <= rounding(100, needed));
-      CHECK(!judged.infeasible);
-      InfeasibilityOptions<Scalar> options{.velocity_bound = needed * Scalar(0.9)};
-      CHECK(certify_infeasible(problem, law, ray, options).infeasible);
-      options.velocity_bound = needed * Scalar(1.1);
-      CHECK(!certify_infeasible(problem, law, ray, options).infeasible);
+  for (const Scalar mass : {Scalar(3), Scalar(1e12)}) {
+    const auto problem = two_stops<Scalar>(mass, 2, -1);  // v ≥ 2 and v ≤ 1
+    for (const Scalar share : {Scalar(0.6), Scalar(0.9)}) {
+      VectorX<Scalar> ray(2);
+      ray << 1, share;
+      for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+        const auto judged = certify_infeasible(problem, law, ray);
+        // √m |v| ≥ (2 − share) / ((1 − share)/√m).
+        const Scalar needed = std::sqrt(mass) * (2 - share) / (1 - share);
+        CAPTURE(share, judged.velocity_needed, needed);
+        CHECK(std::abs(judged.velocity_needed - needed) <= rounding(100, needed));
+        CHECK(!judged.infeasible);
+        InfeasibilityOptions<Scalar> options{.velocity_bound = needed * Scalar(0.9)};
+        CHECK(certify_infeasible(problem, law, ray, options).infeasible);
+        options.velocity_bound = needed * Scalar(1.1);
+        CHECK(!certify_infeasible(problem, law, ray, options).infeasible);
+      }
     }
+    VectorX<Scalar> ray(2);
+    ray << 1, 1;
+    const auto exact = certify_infeasible(problem, FrictionLaw::convex, ray);
+    CHECK(exact.infeasible);
+    CHECK(std::isinf(exact.velocity_needed));
+    CHECK(exact.cancellation == 0);
+    // √2/√m is the ray's gross momentum, 3 what its rows ask for and 1 what is left of that.
+    CHECK(std::abs(exact.drive - std::sqrt(mass / 2)) <= rounding(100, std::sqrt(mass)));
+    CHECK(std::abs(exact.velocity_scale - 3 * std::sqrt(mass / 2)) <= rounding(10, std::sqrt(mass)));
+    CHECK(std::isinf(exact.velocity_bound));
   }
-  VectorX<Scalar> ray(2);
-  ray << 1, 1;
-  const auto exact = certify_infeasible(problem, FrictionLaw::convex, ray);
-  CHECK(exact.infeasible);
-  CHECK(std::isinf(exact.velocity_needed));
-  CHECK(exact.cancellation == 0);
-  // √2/√m is the ray's gross momentum, 3 what its rows ask for and 1 what is left of that.
-  CHECK(std::abs(exact.drive - std::sqrt(mass / 2)) <= rounding(100, mass));
-  CHECK(std::abs(exact.velocity_scale - 3 * std::sqrt(mass / 2)) <= rounding(10, mass));
-  CHECK(std::isinf(exact.velocity_bound));
 }
 
 TEMPLATE_TEST_CASE("infeasibility: measures do not depend on the size of the ray", "[solvers][law]",
@@ -201,7 +202,10 @@ TEST_CASE("infeasibility: rows between bounds press to where they are unbounded"
   CHECK(!judge(carom::bounded_impulse(-10.0, 10.0), -1).infeasible);  // gives in
   CHECK(!judge(carom::free_impulses<double>(1), 1).infeasible);
   CHECK(!judge(carom::free_impulses<double>(1), -0.9).infeasible);
-  CHECK(judge(carom::bounded_impulse(-10.0, 10.0), -1).cone_violation_block == 1);
+  // The second of two entries of equal size and mass is outside, so that its share is 1/√2.
+  const auto outside = judge(carom::bounded_impulse(-10.0, 10.0), -1);
+  CHECK(outside.cone_violation_block == 1);
+  CHECK(std::abs(outside.cone_violation - std::sqrt(0.5)) <= rounding(10, 1.0));
 }
 
 TEST_CASE("infeasibility: a motor's push can keep a jammed brake off its belt",
@@ -503,6 +507,7 @@ TEST_CASE("infeasibility: NaN proves nothing", "[solvers][example]") {
     const auto none = certify_infeasible(problem, law, ray);
     CHECK(!none.infeasible);
     CHECK((none.cancellation == 0 && none.drive == 0 && none.cone_violation == 0));
+    CHECK(none.cone_violation_block == -1);
     CHECK((none.velocity_needed == 0 && none.velocity_scale == 0));
   }
   const DelassusProblem<double> empty;

@@ -454,6 +454,36 @@ TEST_CASE("interior_point: with overlaps too it stops at its limit, and says so"
   }
 }
 
+TEST_CASE("interior_point: a body whose walls overlap it from two sides is solved without overlaps",
+          "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  const carom::RigidContact<double> wall{.gap = -0.01, .friction = 0.5};
+  constexpr Index stuck = 1;
+  for (Index body = 0; body < 3; ++body) {
+    problem.add_body(unit, Eigen::Vector3d(0.1, 0, -0.1));
+    problem.add_contact(body, unit, wall);
+    if (body == stuck) problem.add_contact(body, Eigen::Matrix3d(-unit), wall);
+  }
+  const double out = problem.overlap_velocity(0);
+  REQUIRE(out > 0);
+  for (const FrictionLaw law : laws) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});
+    VectorX<double> velocity;
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(to_string(law), to_string(report.status));
+    CHECK(report.converged());
+    for (Index body = 0; body < 3; ++body) {
+      CAPTURE(body);
+      const double expected = body == stuck ? 0 : out;
+      // Under the convex law a sliding contact opens by μ times its speed, at most 0.1.
+      const double open = law == FrictionLaw::convex ? wall.friction * 0.1 : 0;
+      CHECK(velocity(3 * body + 2) >= expected - by_solver(1e-8));
+      CHECK(velocity(3 * body + 2) <= expected + (body == stuck ? 0 : open) + by_solver(1e-8));
+    }
+  }
+}
+
 }  // namespace interior_point_test
 
 // In impulses, without bodies.

@@ -403,6 +403,10 @@ TEST_CASE("recorder: a file that cannot be made is refused by name", "[solvers][
   }
 }
 
+TEST_CASE("recorder: without options the newest 64 MiB are kept", "[solvers][example]") {
+  CHECK(carom::RecorderOptions().capacity == std::size_t(64) * 1024 * 1024);
+}
+
 TEST_CASE("recorder: without a file it solves", "[solvers][example]") {
   const auto problem = draw<double>(2);
   ContactSolver<double> with, without;

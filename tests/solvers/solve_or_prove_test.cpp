@@ -130,6 +130,20 @@ TEST_CASE("solve_or_prove: what stalls with an answer is no proof, and the solve
     const auto report = solve_or_prove(solver, problem, velocity, ray);
     CAPTURE(to_string(law), to_string(report.status), report.iterations);
     CHECK_FALSE(report.converged());
+    // The same two solves by hand.
+    using Tuning = carom::detail::ContactSolverTuning;
+    ContactSolver<double> by_hand({.law = law, .tolerance = 1e-30});
+    by_hand.set_limits(carom::SolveLimits().with_iterations(Tuning::proof_systems));
+    VectorX<double> expected;
+    const int taken = by_hand.solve(problem, expected).iterations;
+    REQUIRE(taken > 0);
+    by_hand.set_limits(
+        carom::SolveLimits().with_iterations(solver.options().iteration_limit - taken));
+    const VectorX<double> impulse = by_hand.impulse();
+    const auto second = by_hand.solve_from(problem, impulse, expected);
+    CHECK(report.iterations == taken + second.iterations);
+    CHECK(report.residual == second.residual);
+    CHECK(velocity == expected);
     CHECK(report.status != SolveStatus::infeasible);
     CHECK(ray.size() == 0);
     CHECK(report.residual <= carom::testing::by_solver(1e-9));

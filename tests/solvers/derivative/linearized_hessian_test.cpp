@@ -145,8 +145,10 @@ TEST_CASE("linearized_hessian: no change of the data moves nothing, more contact
     }
     const carom::WeightedContact<double> law{0.5, {1e-2, 2e-2}, Eigen::Vector3d::Zero()};
     problem.add_contact(0, Eigen::Matrix3d::Identity(), law);
-    for (int k = 0; k < 3; ++k) {  // one contact more between the same bodies each time
-      problem.add_contact(1, draw_matrix(source, 3, 3), 0, draw_matrix(source, 3, 3), law);
+    for (int k = 0; k < 4; ++k) {  // one contact more between the same bodies, then a body more
+      if (k == 3) problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0.2, -1));
+      problem.add_contact(k < 3 ? 1 : 2, draw_matrix(source, 3, 3), k < 3 ? 0 : 1,
+                          draw_matrix(source, 3, 3), law);
       const Eigen::VectorXd velocity = solve(problem, 1e-15);
       SapDerivative<double> fresh({.factor_work_limit = limit});
       REQUIRE(reused.linearize(problem, velocity).usable());

@@ -63,7 +63,7 @@ TEST_CASE("proximal_newton: it keeps to its limits and never leaves more error t
           "[solvers][law]") {
   VectorSource<double> source(3);
   WorstCase falls("the error falls or stays"), told("the error told is the iterate's"),
-      patient("systems"), apart("other islands stay");
+      patient("systems"), apart("other islands stay"), counted("a lower error took a system");
   for (int round = 0; round < 4; ++round) {
     const auto raw = carom::testing::draw_body_problem(source, {6, 6, 3, 6, 6, 6});
     for (const FrictionLaw law : laws) {
@@ -77,6 +77,7 @@ TEST_CASE("proximal_newton: it keeps to its limits and never leaves more error t
         falls.see_holds(end.error <= end.before, end.before, end.error);
         told.see_holds(scene.merit(i) == end.error, round);
         patient.see_holds(end.systems <= limit, end.systems, limit);
+        counted.see_holds(end.systems > 0 || end.error == end.before, round, i);
         bool same = true;
         LawScene<double> untouched(raw, law);
         untouched.places().write(guess, untouched.iterate.impulse());
@@ -88,7 +89,7 @@ TEST_CASE("proximal_newton: it keeps to its limits and never leaves more error t
       }
     }
   }
-  for (const WorstCase* law : {&falls, &told, &patient, &apart}) law->check(16);
+  for (const WorstCase* law : {&falls, &told, &patient, &apart, &counted}) law->check(16);
 }
 
 TEST_CASE("proximal_newton: at a deadline no further system begins", "[solvers][law]") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/search/timed_sweeps.hpp"
 
+#include "carom/contact/dual.hpp"
+
 #include "support/catch.hpp"
 #include "support/fake_clock.hpp"
 #include "support/stacks.hpp"
+#include "support/tolerance.hpp"
 
 namespace timed_sweeps_test {
 
@@ -134,6 +137,17 @@ TEST_CASE("timed_sweeps: methods whose first iteration is longer than the time l
   CHECK(late < 1000);
   scene.learn(scene.clock.calls + 400, true, 20);  // 20 sweeps for each of their iterations
   CHECK(scene.run(methods * 10) == AfterSweeps::go_on);
+}
+
+TEST_CASE("timed_sweeps: a guess that is far too large adds no energy in the time of one sweep",
+          "[solvers][law]") {
+  Scene scene;
+  scene.impulse.setConstant(1e3);
+  CHECK(scene.run(-1) == AfterSweeps::late);
+  CHECK_FALSE(scene.impulse.isZero(0));
+  const double whole = scene.impulse.norm() * scene.problem.free_velocity().norm();
+  CHECK(dual_cost(scene.problem, scene.impulse, scene.velocity) <=
+        carom::testing::rounding(1000, whole));
 }
 
 TEST_CASE("timed_sweeps: an answer that satisfies the tolerance ends them, whenever it is measured",
