@@ -96,7 +96,8 @@ TEMPLATE_TEST_CASE("infeasibility: a ray that does not cancel says how fast an a
     CHECK(exact.cancellation == 0);
     // √2/√m is the ray's gross momentum, 3 what its rows ask for and 1 what is left of that.
     CHECK(std::abs(exact.drive - std::sqrt(mass / 2)) <= rounding(100, std::sqrt(mass)));
-    CHECK(std::abs(exact.velocity_scale - 3 * std::sqrt(mass / 2)) <= rounding(10, std::sqrt(mass)));
+    CHECK(std::abs(exact.velocity_scale - 3 * std::sqrt(mass / 2)) <=
+          rounding(10, std::sqrt(mass)));
     CHECK(std::isinf(exact.velocity_bound));
   }
 }
