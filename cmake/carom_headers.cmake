@@ -137,9 +137,9 @@ set(CAROM_HEADERS
   include/carom/impact/newton_restitution.hpp
   include/carom/impact/order.hpp
   include/carom/impact/outcome/contact_cells.hpp
+  include/carom/impact/outcome/course_search.hpp
   include/carom/impact/outcome/hull_distance.hpp
   include/carom/impact/outcome/kinetic_contacts.hpp
-  include/carom/impact/outcome/outcome_search.hpp
   include/carom/impact/outcome/reach_polytope.hpp
   include/carom/impact/outcomes.hpp
   include/carom/impact/planar_friction.hpp

@@ -60,7 +60,7 @@ TEST_CASE("contact_cells: motions are those of impulses against the slip, and ke
     const ContactCells<double> cells(contacts);
     Cell cell;
     for (Index p = 0; p < cells.plane_count(); ++p) {
-      cell.push_back(static_cast<signed char>(source.pick({-1.0, 0.0, 1.0})));
+      cell.push_back(int(source.pick({-1.0, 0.0, 1.0})));
     }
     const MatrixX<double> motions = cells.motions(cell);
     const Index r = contacts.dimension();

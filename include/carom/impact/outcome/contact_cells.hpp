@@ -24,9 +24,9 @@ template <RealScalar Scalar>
 class ContactCells {
  public:
   /// One sign per plane.
-  using Cell = std::vector<signed char>;
+  using Cell = std::vector<int>;
   /// The sign of a plane that does not matter: only open contacts have it as their slip.
-  static constexpr signed char any = 2;
+  static constexpr int any = 2;
 
   explicit ContactCells(const KineticContacts<Scalar>& contacts) : contacts_(contacts) {
     planes_.resize(contacts.dimension(), 0);

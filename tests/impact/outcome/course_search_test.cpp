@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/impact/outcome/outcome_search.hpp"
+#include "carom/impact/outcome/course_search.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -17,7 +17,7 @@ namespace {
 
 using carom::Index, carom::MatrixX, carom::VectorX;
 using carom::detail::HullDistance, carom::detail::KineticContacts, carom::detail::OutcomePart,
-    carom::detail::OutcomeSearch;
+    carom::detail::CourseSearch;
 using carom::testing::by_solver, carom::testing::draw_touched_body, carom::testing::rounding,
     carom::testing::TouchedBody, carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -33,7 +33,7 @@ double distance_from(const std::vector<OutcomePart<double>>& parts, const Vector
   return least;
 }
 
-TEST_CASE("outcome_search: one contact has Routh's outcome", "[impact][oracle]") {
+TEST_CASE("course_search: one contact has Routh's outcome", "[impact][oracle]") {
   VectorSource<double> source(101u);
   WorstCase single("one outcome"), routh("Routh's impulse");
   const int count = carom::testing::sweep(200, 5000);
@@ -41,7 +41,7 @@ TEST_CASE("outcome_search: one contact has Routh's outcome", "[impact][oracle]")
     const TouchedBody body = draw_touched_body(source, 1);
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm();
-    OutcomeSearch<double> search(contacts, merging * size);
+    CourseSearch<double> search(contacts, merging * size);
     REQUIRE(search.run(200));
     const auto parts = search.outcomes();
     REQUIRE(parts.size() == 1);
@@ -91,7 +91,7 @@ VectorX<double> sampled_outcome(VectorSource<double>& source,
   return {};
 }
 
-TEST_CASE("outcome_search: no outcome of a drawn order is left out", "[impact][law]") {
+TEST_CASE("course_search: no outcome of a drawn order is left out", "[impact][law]") {
   VectorSource<double> source(102u);
   WorstCase outside("distance of a sampled outcome from the set");
   long sampled = 0, complete = 0;
@@ -100,7 +100,7 @@ TEST_CASE("outcome_search: no outcome of a drawn order is left out", "[impact][l
     const TouchedBody body = draw_touched_body(source, 2 + sample % 3);
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm();
-    OutcomeSearch<double> search(contacts, merging * size);
+    CourseSearch<double> search(contacts, merging * size);
     if (!search.run(400)) continue;
     ++complete;
     const auto parts = search.outcomes();
@@ -115,7 +115,7 @@ TEST_CASE("outcome_search: no outcome of a drawn order is left out", "[impact][l
   outside.check(20 * complete);
 }
 
-TEST_CASE("outcome_search: schedules lead to their outcomes by the law, without energy gained",
+TEST_CASE("course_search: schedules lead to their outcomes by the law, without energy gained",
           "[impact][law]") {
   VectorSource<double> source(103u);
   WorstCase arrives("the impulses give the velocity"),
@@ -126,7 +126,7 @@ TEST_CASE("outcome_search: schedules lead to their outcomes by the law, without 
     const TouchedBody body = draw_touched_body(source, 1 + sample % 4);
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm(), few = by_solver(1e-9);
-    OutcomeSearch<double> search(contacts, merging * size);
+    CourseSearch<double> search(contacts, merging * size);
     static_cast<void>(search.run(200));
     for (const auto& part : search.outcomes()) {
       // A mixture of corners is an outcome, too.

@@ -35,12 +35,12 @@ struct OutcomePart {
 /// @cite halm2021setvalued; docs/derivations/impact_sets.md proves it, and says which courses it
 /// may miss
 template <RealScalar Scalar>
-class OutcomeSearch {
+class CourseSearch {
  public:
   using Cell = typename ContactCells<Scalar>::Cell;
 
   /// @param merging  velocities nearer to each other count as equal, in the unit of x, > 0.
-  OutcomeSearch(const KineticContacts<Scalar>& contacts, const Scalar& merging)
+  CourseSearch(const KineticContacts<Scalar>& contacts, const Scalar& merging)
       : contacts_(contacts), cells_(contacts), merging_(merging) {}
 
   /// @param part_limit  largest count of polytopes.
@@ -76,7 +76,7 @@ class OutcomeSearch {
   /// Corners of equal polytopes that were cut in different orders differ by so many mergings [-].
   static constexpr int cut_roundings = 16;
   /// A plane's sign that is still to be found.
-  static constexpr signed char open_sign = 3;
+  static constexpr int open_sign = 3;
 
   /// A set of velocities that enters a cell, and the cells before.
   struct Part {
@@ -106,7 +106,7 @@ class OutcomeSearch {
           return enter(next);
         }
         for (const int side : {-1, 0, 1}) {
-          sign = static_cast<signed char>(side);
+          sign = side;
           next.corners = side_of(part, p, side);
           if (next.corners.cols() > 0) enter(next);
         }
@@ -196,7 +196,7 @@ class OutcomeSearch {
     Part next = part;
     if (part.cell[std::size_t(p)] != 0) next.corners = side_of(part, p, 0);
     if (next.corners.cols() == 0) return;
-    next.cell[std::size_t(p)] = static_cast<signed char>(side);
+    next.cell[std::size_t(p)] = side;
     if (cells_.is_gap(p)) {  // other slips may matter now
       for (Index q = 0; q < cells_.plane_count(); ++q) {
         auto& sign = next.cell[std::size_t(q)];
