@@ -123,7 +123,7 @@ class ContactCells {
     const Side& side = slips_[std::size_t(i)];
     if (side.plane < 0) return {0};
     const int slip = cell[std::size_t(side.plane)];
-    if (slip == 0 || slip == any) return {-1, 1};
+    if (slip == 0) return {-1, 1};
     return {-slip * side.sign};
   }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "carom/core/solve_limits.hpp"
 #include "carom/impact/outcome/contact_cells.hpp"
 
 namespace carom {
@@ -143,12 +142,16 @@ class CourseSearch {
     return outer.distance_of(inner, rounding) <= rounding;
   }
 
+  [[nodiscard]] bool is_known(std::vector<Known>& known,
+                              const ReachPolytope<Scalar>& polytope) const {
+    return std::any_of(known.begin(), known.end(),
+                       [&](Known& other) { return covers(other.polytope, polytope); });
+  }
+
   /// Adds a polytope to those of its cell, unless it lies in one of them.
   /// @return  whether it was added.
   bool keep(std::vector<Known>& known, ReachPolytope<Scalar> polytope, const Part& part) {
-    for (Known& other : known) {
-      if (covers(other.polytope, polytope)) return false;
-    }
+    if (is_known(known, polytope)) return false;
     std::erase_if(known, [&](const Known& other) { return covers(polytope, other.polytope); });
     known.push_back({std::move(polytope), part.course});
     return true;
@@ -158,10 +161,8 @@ class CourseSearch {
   void follow(const Part& part) {
     const Index r = contacts_.dimension(), impulses = 2 * contacts_.count();
     const Index rows = part.corners.rows();
-    for (Known& other : reached_[part.cell]) {
-      const ReachPolytope<Scalar> entering(r, part.corners, none(part), merging_);
-      if (covers(other.polytope, entering)) return;
-    }
+    const ReachPolytope<Scalar> entering(r, part.corners, none(part), merging_);
+    if (is_known(reached_[part.cell], entering)) return;
     ++parts_;
     auto motions = motions_.find(part.cell);
     if (motions == motions_.end()) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
-#include <string>
-#include <utility>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
-#include "carom/core/invalid_input.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/outcome/hull_distance.hpp"
@@ -124,8 +125,7 @@ class ReachPolytope {
       if (is_spare(kept[k], others)) kept = std::move(others);
     }
   }
-  /// A ray is spare if it is zero, or in the cone of the others: on the section of rays of length
-  /// one, the segment from the origin to it meets their hull.
+  /// A ray is spare if it is zero, or in the cone of the others.
   void reduce_rays() {
     std::vector<Index> kept;
     for (Index i = 0; i < rays_.cols(); ++i) {
@@ -139,10 +139,9 @@ class ReachPolytope {
     });
     rays_ = MatrixX<Scalar>(rays_(Eigen::all, kept));
   }
-  /// Whether a ray of length one is a mixture of others: whether 0 is in the hull of the others
-  /// without their part along the ray, where those against it do not count.
+  /// Whether a ray of length one is Σ t_j r_j of others with t ≥ 0: whether it is in the hull of 0
+  /// and of long multiples of the others.
   [[nodiscard]] bool is_in_cone(const VectorX<Scalar>& ray, const std::vector<Index>& others) {
-    // Minimise ‖ray − Σ t_j r_j‖: with 0 and long multiples of the others, a hull.
     gather(others, [&](Index k) { return cone_reach * rays_.col(k).head(dimension_); });
     gathered_.conservativeResize(Eigen::NoChange, gathered_.cols() + 1);
     gathered_.col(gathered_.cols() - 1).setZero();
