@@ -15,12 +15,8 @@ using carom::Index, carom::MatrixX, carom::VectorX;
 using carom::detail::HullDistance;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
-MatrixX<double> draw(VectorSource<double>& source, Index rows, Index columns) {
-  return MatrixX<double>::NullaryExpr(rows, columns, [&] { return 2 * source.unit() - 1; });
-}
-
 VectorX<double> mixture(VectorSource<double>& source, const MatrixX<double>& points) {
-  VectorX<double> weights = draw(source, points.cols(), 1).cwiseAbs2();
+  VectorX<double> weights = source.matrix(points.cols(), 1).cwiseAbs2();
   return points * (weights / weights.sum());
 }
 
@@ -32,8 +28,8 @@ TEST_CASE("hull_distance: points of the hull have none, at any dimension and sca
   for (int sample = 0; sample < carom::testing::sweep(300, 5000); ++sample) {
     const Index rows = 1 + sample % 8, columns = 1 + sample % 23;
     const double scale = source.pick({1e-9, 1.0, 1e9});
-    const MatrixX<double> points = scale * draw(source, rows, columns);
-    const VectorX<double> shift = scale * draw(source, rows, 1);
+    const MatrixX<double> points = scale * source.matrix(rows, columns);
+    const VectorX<double> shift = scale * source.matrix(rows, 1);
     inside.see(hull.find(points, mixture(source, points)), rounding(200, scale), sample);
     const double distance = hull.find(points, shift);
     above.see(distance, (points.colwise() - shift).colwise().norm().minCoeff() + rounding(4, scale),
@@ -52,7 +48,7 @@ TEST_CASE("hull_distance: a plane through the nearest point has all others behin
   WorstCase closed("closed form"), separated("no point of the hull is nearer");
   for (int sample = 0; sample < carom::testing::sweep(300, 5000); ++sample) {
     const Index rows = 2 + sample % 7, columns = rows + 1 + sample % 10;
-    MatrixX<double> points = draw(source, rows, columns);
+    MatrixX<double> points = source.matrix(rows, columns);
     const double gap = source.pick({1e-12, 1e-6, 0.3});
     // All points on one side of a plane at the distance `gap`, one mixture of them below the
     // target.
@@ -61,7 +57,7 @@ TEST_CASE("hull_distance: a plane through the nearest point has all others behin
     VectorX<double> target = mixture(source, points.leftCols(rows));
     target(0) = 0;
     closed.see(std::abs(hull.find(points, target) - gap), rounding(100, 1.0), gap, sample);
-    const VectorX<double> away = 3 * draw(source, rows, 1);
+    const VectorX<double> away = 3 * source.matrix(rows, 1);
     const double distance = hull.find(points, away);
     for (int trial = 0; trial < 50; ++trial) {
       const VectorX<double> other = mixture(source, points);

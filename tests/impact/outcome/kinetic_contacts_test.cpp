@@ -17,21 +17,19 @@ using carom::testing::planar_touch, carom::testing::rounding, carom::testing::Ve
 TEST_CASE("kinetic_contacts: speeds, impulses and energy are those of the velocity",
           "[impact][law]") {
   VectorSource<double> source(111u);
-  const auto draw = [&](Index rows, Index columns) {
-    return MatrixX<double>::NullaryExpr(rows, columns, [&] { return 2 * source.unit() - 1; });
-  };
   for (int sample = 0; sample < 100; ++sample) {
     const Index n = 2 + sample % 6;
-    const MatrixX<double> root = draw(n, n);
+    const MatrixX<double> root = source.matrix(n, n);
     const MatrixX<double> mass = root * root.transpose() + 0.1 * MatrixX<double>::Identity(n, n);
     std::vector<PlanarRows<double>> rows;
-    for (int i = 0; i < 1 + sample % 4; ++i) rows.push_back({draw(n, 1), draw(n, 1), 0.5});
-    const VectorX<double> velocity = draw(n, 1);
+    for (int i = 0; i < 1 + sample % 4; ++i)
+      rows.push_back({source.matrix(n, 1), source.matrix(n, 1), 0.5});
+    const VectorX<double> velocity = source.matrix(n, 1);
     const KineticContacts<double> contacts(mass, rows, velocity);
     const double few = rounding(1000, 30.0);
     CHECK(contacts.dimension() == std::min(n, 2 * Index(rows.size())));
     CHECK((contacts.velocity(contacts.start()) - velocity).norm() <= few);
-    const VectorX<double> x = contacts.start() + draw(contacts.dimension(), 1);
+    const VectorX<double> x = contacts.start() + source.matrix(contacts.dimension(), 1);
     const VectorX<double> moved = contacts.velocity(x);
     for (Index i = 0; i < contacts.count(); ++i) {
       const auto& given = rows[std::size_t(i)];
