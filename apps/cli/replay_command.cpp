@@ -217,9 +217,8 @@ std::string words_of(const AnswerDifference& d) {
 }
 
 std::string this_build() {
-  unsigned char header[carom::detail::RecordingFormat::header_size];
-  carom::detail::write_recording_header(0, header);
-  return std::string(reinterpret_cast<const char*>(header) + 24);
+  const carom::detail::RecordingHeader header(0);
+  return std::string(reinterpret_cast<const char*>(header.data()) + 24);
 }
 
 /// What a reader of the result should know about the file and the recorded run.

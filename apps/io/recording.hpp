@@ -426,7 +426,10 @@ class Recording {
       }
       steps_.push_back(place);
     }
-    if (bytes.size() > scrap) scraps.push_back({scrap, bytes.size() - scrap});
+    // Zeros at the end are memory in which no record was written yet.
+    if (bytes.find_first_not_of('\0', scrap) != bytes.npos) {
+      scraps.push_back({scrap, bytes.size() - scrap});
+    }
     if (!known && steps_.empty()) {
       throw BadInput("expected a recording, which starts with 'CAROMREC', got " +
                      std::string(bytes.empty() ? "an empty file" : "something else"));

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/recorder.hpp"
 
+#include <cstddef>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -50,14 +57,42 @@ void assemble(const carom::ContactProblem<double>& from, double stir,
   }
 }
 
+enum class Place { file, mapped_file };
+
+/// A new file whose bytes are memory of the program.
+class MappedFile {
+ public:
+  MappedFile(const std::string& path, std::size_t size) : size_(size) {
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || ftruncate(file, off_t(size)) != 0) std::abort();
+    memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (memory_ == MAP_FAILED) std::abort();
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() { munmap(memory_, size_); }
+
+  [[nodiscard]] std::span<std::byte> memory() const {
+    return {static_cast<std::byte*>(memory_), size_};
+  }
+
+ private:
+  void* memory_;
+  std::size_t size_;
+};
+
 /// Steps of a heap under Coulomb's law: the problem is built, solved and recorded. Counters: the
 /// median time of recording relative to that of the rest, both medians, and the bytes of a step.
 /// @param warm  whether a solve begins with the impulses of the step before.
-void record_step(benchmark::State& state, bool rigid, bool warm) {
+void record_step(benchmark::State& state, bool rigid, bool warm, Place place) {
   auto pile = heap_of(state.range(0));
   if (rigid) pile.problem.make_rigid();
   const auto path = std::filesystem::temp_directory_path() / "carom_recorder_bench.carom-record";
-  carom::Recorder recorder(path.string());
+  std::optional<MappedFile> mapped;
+  if (place == Place::mapped_file) mapped.emplace(path.string(), std::size_t(64) << 20);
+  carom::Recorder recorder =
+      mapped ? carom::Recorder(mapped->memory()) : carom::Recorder(path.string());
   carom::ContactSolver<double> solver;
   carom::ContactProblem<double> problem(pile.problem.time_step());
   Eigen::VectorXd velocity;
@@ -88,13 +123,40 @@ void record_step(benchmark::State& state, bool rigid, bool warm) {
   state.counters["share"] = recording / step;
   state.counters["step_us"] = 1e6 * step;
   state.counters["recording_us"] = 1e6 * recording;
+  // While the file is not full.
+  if (place == Place::file) state.counters["file_bytes_per_step"] = bytes / count;
   state.counters["contacts"] = double(pile.problem.block_count());
-  state.counters["file_bytes_per_step"] = bytes / count;  // while the file is not full
 }
 
-BENCHMARK_CAPTURE(record_step, compliant, false, false)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK_CAPTURE(record_step, compliant_warm, false, true)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK_CAPTURE(record_step, rigid, true, false)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK_CAPTURE(record_step, rigid_warm, true, true)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
+BENCHMARK_CAPTURE(record_step, compliant, false, false, Place::file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
+BENCHMARK_CAPTURE(record_step, compliant_warm, false, true, Place::file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
+BENCHMARK_CAPTURE(record_step, rigid, true, false, Place::file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
+BENCHMARK_CAPTURE(record_step, rigid_warm, true, true, Place::file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
+BENCHMARK_CAPTURE(record_step, compliant_mapped, false, false, Place::mapped_file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
+BENCHMARK_CAPTURE(record_step, rigid_mapped, true, false, Place::mapped_file)
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000);
 
 }  // namespace

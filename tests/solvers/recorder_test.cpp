@@ -403,6 +403,37 @@ TEST_CASE("recorder: a file that cannot be made is refused by name", "[solvers][
   }
 }
 
+TEST_CASE("recorder: memory holds what a file would hold, before it is full and after",
+          "[solvers][law]") {
+  const RecordingFile file("recorder_memory");
+  std::vector<std::byte> memory(20004);  // a record begins and ends at a multiple of eight bytes
+  Recorder to_file(file.path(), {.capacity = memory.size()}), to_memory(memory);
+  REQUIRE(to_memory.is_open());
+  GivenAnswer<double> solver;
+  Eigen::VectorXd velocity;
+  for (std::uint32_t step = 0; step < 30; ++step) {
+    CAPTURE(step);
+    const auto problem = draw<double>(step % 7);
+    solver.answer.setConstant(problem.velocity_count(), step);
+    solver.impulses.setConstant(problem.impulse_count(), step);
+    for (Recorder* recorder : {&to_file, &to_memory}) {
+      velocity.setConstant(problem.velocity_count(), 3);
+      static_cast<void>(recorder->solve(solver, problem, velocity));
+    }
+    const std::string held(reinterpret_cast<const char*>(memory.data()), memory.size());
+    const std::string expected = file.bytes();
+    CHECK(held.substr(0, expected.size()) == expected);
+    const Recording from_file = file.read(), from_memory{held};
+    CHECK(from_memory.steps().size() == from_file.steps().size());
+    CHECK(from_memory.damage().size() == from_file.damage().size());
+    if (from_file.steps().size() == step + 1) CHECK(from_memory.unfinished_bytes() == 0);
+  }
+  CHECK(to_memory.fault().empty());
+  std::vector<std::byte> few(4095);
+  CHECK(fault_of([&] { Recorder recorder(few); }) ==
+        "recorder: memory: expected a count of bytes in [4096, 2147483647], got 4095");
+}
+
 TEST_CASE("recorder: without options the newest 64 MiB are kept", "[solvers][example]") {
   CHECK(carom::RecorderOptions().capacity == std::size_t(64) * 1024 * 1024);
 }

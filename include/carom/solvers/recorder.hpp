@@ -4,7 +4,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <Eigen/Core>
@@ -43,7 +45,7 @@ struct RecorderOptions {
 /// ```
 /// A step is in the file when solve() returns, also if the program crashes afterwards. Errors of
 /// the disk do not stop a solve: lost_count() and fault() report them. A recorder is for one thread
-/// at a time. A recorder without a file, Recorder(), only solves.
+/// at a time. A recorder without a file or memory, Recorder(), only solves.
 ///
 /// Not recorded is what a solver remembers from earlier solves. Without a deadline this should not
 /// change bits, see docs/guides/recording.md.
@@ -54,6 +56,13 @@ class Recorder {
   /// Creates the file. An existing one is replaced.
   /// @note  Cold: allocates; throws std::invalid_argument, naming the path or the option.
   explicit Recorder(const std::string& path, const RecorderOptions& options = {});
+  /// Records into memory, which then holds what the file would hold and must outlive the recorder.
+  /// If it is a file that the program mapped into its memory, a crash of the program loses no more
+  /// than with a file, and no step makes a system call.
+  /// @param memory  [4096, 2³¹) bytes.
+  /// @param before_solve  as in RecorderOptions.
+  /// @note  Throws std::invalid_argument if the size of the memory is out of range.
+  explicit Recorder(std::span<std::byte> memory, bool before_solve = false);
 
   /// Solves and records, as solver.solve(problem, velocity, executor...).
   /// @param solver  ContactSolver, SapSolver, InteriorPointSolver, ProximalSolver, SolverOnBodies,
@@ -117,7 +126,7 @@ class Recorder {
     if (!record_.end(report, velocity, impulse) || !write(over_begun_)) ++lost_count_;
   }
 
-  /// Whether steps are recorded: whether there is a file.
+  /// Whether steps are recorded: whether there is a file or memory for them.
   [[nodiscard]] bool is_open() const noexcept { return file_.is_open(); }
   /// Count of steps so far. The number of a step in the file is the count before it.
   [[nodiscard]] std::uint64_t step_count() const noexcept { return step_count_; }
@@ -140,10 +149,14 @@ class Recorder {
     begun_ = record_.begin(step_count_++, solver, problem, kind, guess);
     over_begun_ = false;
     if (!begun_) ++lost_count_;
-    if (begun_ && before_solve_ && record_.size() <= file_.room()) {
+    if (!begun_ || !before_solve_) return;
+    record_.close_begun();
+    if (record_.size() <= file_.room()) {
       over_begun_ = file_.write(record_.data(), record_.size(), false);
     }
   }
+  /// Whether a recording may have a size, which is refused otherwise.
+  [[nodiscard]] static bool has_range(std::string_view name, std::size_t bytes);
   [[nodiscard]] bool write(bool over_last) noexcept {
     if (record_.size() > file_.room()) {
       record_.leave_out();
@@ -163,18 +176,30 @@ class Recorder {
 
 inline Recorder::Recorder(const std::string& path, const RecorderOptions& options)
     : before_solve_(options.before_solve) {
-  constexpr std::size_t least = 4096, most = (std::size_t(1) << 31) - 1;
-  if (options.capacity < least || options.capacity > most) {
-    detail::reject_if("recorder: capacity: expected a count of bytes in [4096, 2147483647], got " +
-                      std::to_string(options.capacity));
-    return;
-  }
-  unsigned char header[detail::RecordingFormat::header_size];
-  detail::write_recording_header(options.capacity, header);
-  file_ = detail::RingFile(path, header, sizeof header, options.capacity / 8 * 8);
+  if (!has_range("capacity", options.capacity)) return;
+  const detail::RecordingHeader header(options.capacity);
+  file_ = detail::RingFile(path, header.data(), header.size(), options.capacity / 8 * 8);
   if (!file_.is_open()) {
     detail::reject_if(path + ": expected a file that can be written, was refused it");
   }
+}
+
+inline Recorder::Recorder(std::span<std::byte> memory, bool before_solve)
+    : before_solve_(before_solve) {
+  if (!has_range("memory", memory.size())) return;
+  const detail::RecordingHeader header(memory.size());
+  file_ = detail::RingFile(memory.first(memory.size() / 8 * 8), header.data(), header.size());
+}
+
+inline bool Recorder::has_range(std::string_view name, std::size_t bytes) {
+  constexpr std::size_t least = 4096, most = (std::size_t(1) << 31) - 1;
+  const bool has = least <= bytes && bytes <= most;
+  if (!has) {
+    detail::reject_if("recorder: " + std::string(name) +
+                      ": expected a count of bytes in [4096, 2147483647], got " +
+                      std::to_string(bytes));
+  }
+  return has;
 }
 
 inline Fault Recorder::fault() const {

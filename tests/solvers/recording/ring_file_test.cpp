@@ -123,6 +123,31 @@ TEST_CASE("ring_file: after every write the file is what a picture of it says",
   }
 }
 
+TEST_CASE("ring_file: memory has the bytes of the file, and behind them what it had",
+          "[solvers][law]") {
+  VectorSource<double> source(3);
+  constexpr std::size_t capacity = 1000;
+  std::vector<std::byte> memory(capacity, std::byte(0xAB));
+  RingFile first(memory, bytes_of(header), header.size());
+  CHECK(first.is_open());
+  CHECK(first.room() == capacity - header.size());
+  RingFile ring = std::move(first);
+  CHECK_FALSE(first.is_open());  // NOLINT(bugprone-use-after-move): what is left must not write
+  Picture picture;
+  picture.capacity = capacity;
+  bool same = true;
+  for (int k = 0; k < 200; ++k) {
+    const std::string record = record_of(k, std::size_t(source.unit() * double(ring.room())));
+    const bool over_last = source.unit() < 0.3;
+    REQUIRE(write(ring, record, over_last));
+    picture.write(record, over_last);
+    const std::string now(reinterpret_cast<const char*>(memory.data()), capacity);
+    same = same && now.starts_with(picture.bytes) &&
+           now.find_first_not_of('\xAB', picture.bytes.size()) == std::string::npos;
+  }
+  CHECK(same);
+}
+
 TEST_CASE("ring_file: it keeps the records written last, as many as have room in a row",
           "[solvers][law]") {
   VectorSource<double> source(2);

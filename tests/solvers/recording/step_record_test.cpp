@@ -207,6 +207,7 @@ TEMPLATE_TEST_CASE("step_record: before the answer it is a whole record too, and
   StepRecord record;
   for (const Step<Scalar>& step : some_steps<Scalar>()) {
     REQUIRE(step.begin(record, 77));
+    record.close_begun();
     const Bytes begun = bytes_of(record);
     CHECK(is_whole(begun));
     CHECK(integer_at(begun, 24, 4) == 2);
@@ -282,7 +283,11 @@ TEMPLATE_TEST_CASE("step_record: what is left out leaves its first part", "[solv
   StepRecord record;
   for (const bool ended : {false, true}) {
     REQUIRE(step.begin(record, 9));
-    if (ended) REQUIRE(step.end(record));
+    if (ended) {
+      REQUIRE(step.end(record));
+    } else {
+      record.close_begun();
+    }
     const Bytes before = bytes_of(record);
     record.leave_out();
     const Bytes left = bytes_of(record);
@@ -346,10 +351,8 @@ TEST_CASE("step_record: memory grows by half, and keeps what it has", "[solvers]
 TEST_CASE("step_record: the header of a recording says what the format asks for",
           "[solvers][oracle]") {
   for (const std::size_t capacity : {std::size_t(4096), std::size_t(0x0102030405060708)}) {
-    unsigned char header[RecordingFormat::header_size];
-    std::fill(std::begin(header), std::end(header), static_cast<unsigned char>(0xAB));
-    carom::detail::write_recording_header(capacity, header);
-    const Bytes bytes(std::begin(header), std::end(header));
+    const carom::detail::RecordingHeader header(capacity);
+    const Bytes bytes(header.data(), header.data() + header.size());
     REQUIRE(bytes.size() == 128);
     CHECK(std::memcmp(bytes.data(), "CAROMREC", 8) == 0);
     CHECK(integer_at(bytes, 8, 4) == 1);

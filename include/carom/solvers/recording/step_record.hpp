@@ -55,26 +55,35 @@ enum class GuessKind : std::uint32_t {
 #endif
 }
 
-/// Writes the header of a recording.
-inline void write_recording_header(std::size_t capacity,
-                                   unsigned char (&bytes)[RecordingFormat::header_size]) noexcept {
-  ByteWriter out(bytes);
-  out.put_all(RecordingFormat::file_mark, 8);
-  out.put(RecordingFormat::version);
-  out.put(std::uint32_t(RecordingFormat::header_size));
-  out.put(std::uint64_t(capacity));
-  char build[RecordingFormat::build_size] = {};
-  std::size_t used = 0;
-  for (const std::string_view part : {std::string_view("carom " CAROM_VERSION_STRING "; "),
-                                      std::string_view(Eigen::SimdInstructionSetsInUse()),
-                                      std::string_view("; "), compiler_name()}) {
-    const std::size_t taken = (std::min)(part.size(), sizeof build - 1 - used);
-    std::memcpy(build + used, part.data(), taken);
-    used += taken;
+/// The header of a recording.
+class RecordingHeader {
+ public:
+  explicit RecordingHeader(std::size_t capacity) noexcept {
+    ByteWriter out(bytes_);
+    out.put_all(RecordingFormat::file_mark, 8);
+    out.put(RecordingFormat::version);
+    out.put(std::uint32_t(RecordingFormat::header_size));
+    out.put(std::uint64_t(capacity));
+    char build[RecordingFormat::build_size] = {};
+    std::size_t used = 0;
+    for (const std::string_view part : {std::string_view("carom " CAROM_VERSION_STRING "; "),
+                                        std::string_view(Eigen::SimdInstructionSetsInUse()),
+                                        std::string_view("; "), compiler_name()}) {
+      const std::size_t taken = (std::min)(part.size(), sizeof build - 1 - used);
+      std::memcpy(build + used, part.data(), taken);
+      used += taken;
+    }
+    out.put_all(build, sizeof build);
+    out.put(hash_words(bytes_, std::size_t(out.position() - bytes_)));
   }
-  out.put_all(build, sizeof build);
-  out.put(hash_words(bytes, std::size_t(out.position() - bytes)));
-}
+  [[nodiscard]] const unsigned char* data() const noexcept { return bytes_; }
+  [[nodiscard]] static constexpr std::size_t size() noexcept {
+    return RecordingFormat::header_size;
+  }
+
+ private:
+  unsigned char bytes_[RecordingFormat::header_size];
+};
 
 /// Memory for the bytes of one step. If there is no memory it says so and does not throw.
 class StepBytes {
@@ -140,9 +149,11 @@ class StepRecord {
     answer_at_ = std::size_t(out.position() - bytes_.data());
     guess_kind_ = kind;
     begun_ = true;
-    close(answer_at_, RecordKind::begun);
     return true;
   }
+  /// Ends the record as that of a solve that has not ended. An answer can still be added.
+  /// @pre   begin() returned true.
+  void close_begun() noexcept { close(answer_at_, RecordKind::begun); }
   /// Adds the answer.
   /// @return  whether there was memory.
   template <std::floating_point Scalar, typename Velocity, typename Impulse>
@@ -169,6 +180,7 @@ class StepRecord {
   /// Leaves only the first part of the record, without tables and numbers.
   void leave_out() noexcept { close(RecordingFormat::first_part, RecordKind::left_out); }
 
+  /// The record as it was ended last.
   [[nodiscard]] const unsigned char* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
