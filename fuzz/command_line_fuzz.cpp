@@ -60,6 +60,11 @@ int run_certify(const CertifyOptions& options) {
   demand(options.tolerance >= 0 && std::isfinite(options.tolerance), "the tolerance is one");
   return done;
 }
+int run_replay(const ReplayOptions& options) {
+  demand(options.step >= 0, "a step has a number");
+  demand(options.step == 0 || !options.output.empty(), "a step is cut out to a file");
+  return done;
+}
 int run_impact(const ImpactCommandOptions& options) {
   demand(is_one_of(options.law, {"", "elastic", "plastic", "restitution"}), "the law is a law");
   for (const Index contact : options.sequence) demand(contact >= 0, "a contact has a number");
