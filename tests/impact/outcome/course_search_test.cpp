@@ -23,6 +23,11 @@ using carom::testing::by_solver, carom::testing::draw_touched_body, carom::testi
 
 constexpr double merging = by_solver(1e-11);
 
+/// Ends a search after so many polytopes.
+auto at_most(const CourseSearch<double>& search, Index count) {
+  return [&search, count] { return search.part_count() < count; };
+}
+
 /// The largest distance of x from the nearest of the parts.
 double distance_from(const std::vector<OutcomePart<double>>& parts, const VectorX<double>& x) {
   HullDistance<double> hull;
@@ -42,7 +47,7 @@ TEST_CASE("course_search: one contact has Routh's outcome", "[impact][oracle]") 
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm();
     CourseSearch<double> search(contacts, merging * size);
-    REQUIRE(search.run(200));
+    REQUIRE(search.run(at_most(search, 200)));
     const auto parts = search.outcomes();
     REQUIRE(parts.size() == 1);
     const VectorX<double> found = parts[0].corners.col(0).head(parts[0].dimension);
@@ -101,7 +106,7 @@ TEST_CASE("course_search: no outcome of a drawn order is left out", "[impact][la
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm();
     CourseSearch<double> search(contacts, merging * size);
-    if (!search.run(400)) continue;
+    if (!search.run(at_most(search, 400))) continue;
     ++complete;
     const auto parts = search.outcomes();
     for (int trial = 0; trial < 60; ++trial) {
@@ -127,7 +132,7 @@ TEST_CASE("course_search: schedules lead to their outcomes by the law, without e
     const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
     const double size = contacts.start().norm(), few = by_solver(1e-9);
     CourseSearch<double> search(contacts, merging * size);
-    static_cast<void>(search.run(200));
+    static_cast<void>(search.run(at_most(search, 200)));
     for (const auto& part : search.outcomes()) {
       // A mixture of corners is an outcome, too.
       VectorX<double> weights = VectorX<double>::NullaryExpr(

@@ -54,6 +54,13 @@ class ContactCells {
     }
     return false;
   }
+  /// Whether some contact acts: whether the velocity can change.
+  [[nodiscard]] bool has_motions(const Cell& cell) const noexcept {
+    for (Index i = 0; i < contacts_.count(); ++i) {
+      if (gap_sign(cell, i) <= 0) return true;
+    }
+    return false;
+  }
   /// Whether a plane is where a normal speed is zero.
   [[nodiscard]] bool is_gap(Index p) const noexcept {
     for (const Side& side : gaps_) {
@@ -72,8 +79,9 @@ class ContactCells {
 
   /// The directions of length one that span the cone of motions within a cell, with the impulses
   /// (normal, tangential of each contact) below them: slip determines friction, and a contact that
-  /// sticks has any friction up to μ by which it goes on to stick.
-  [[nodiscard]] MatrixX<Scalar> motions(const Cell& cell) const {
+  /// sticks has any friction up to μ.
+  /// @param stays  whether only motions count that keep the speeds of sign 0.
+  [[nodiscard]] MatrixX<Scalar> motions(const Cell& cell, bool stays) const {
     const Index r = contacts_.dimension(), count = contacts_.count();
     std::vector<VectorX<Scalar>> found;
     for (Index i = 0; i < count; ++i) {
@@ -90,7 +98,7 @@ class ContactCells {
     MatrixX<Scalar> rays(r + 2 * count, Index(found.size()));
     for (std::size_t k = 0; k < found.size(); ++k) rays.col(Index(k)) = found[k];
     ReachPolytope<Scalar> cone(r, MatrixX<Scalar>::Zero(r + 2 * count, 1), rays, Scalar(0));
-    for (Index p = 0; p < plane_count(); ++p) {
+    for (Index p = 0; stays && p < plane_count(); ++p) {
       if (cell[std::size_t(p)] != 0) continue;
       cone.cut(plane(p), Scalar(0));
       cone.cut(-plane(p), Scalar(0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -74,13 +75,28 @@ class ReachPolytope {
   /// Leaves out corners and rays that mixtures of the others replace.
   void reduce() {
     std::vector<Index> kept = all_of(corners_);
-    drop(kept, [&](Index candidate, const std::vector<Index>& others) {
+    const auto distance = [&](Index from, const std::vector<Index>& others, const Scalar& enough) {
       gather(others, [&](Index k) { return corners_.col(k).head(dimension_); });
-      return hull_.find(gathered_, corners_.col(candidate).head(dimension_), merging_) <= merging_;
+      return hull_.find(gathered_, corners_.col(from).head(dimension_), enough);
+    };
+    drop(kept, [&](Index candidate, const std::vector<Index>& others) {
+      return distance(candidate, others, merging_) <= merging_;
     });
+    Scalar largest = 0;
+    for (Index i = 0, next = 0; i < corners_.cols(); ++i) {
+      if (next < Index(kept.size()) && kept[std::size_t(next)] == i) {
+        ++next;
+      } else {
+        largest = (std::max)(largest, distance(i, kept, merging_ / 64));
+      }
+    }
+    loss_ += largest;
     corners_ = MatrixX<Scalar>(corners_(Eigen::all, kept));
     reduce_rays();
   }
+  /// The largest distance of a point from this set that exact cuts would have, as far as corners
+  /// that were left out decide it.
+  [[nodiscard]] const Scalar& loss() const noexcept { return loss_; }
 
   /// The largest distance of a corner of the other from the hull of the corners of this one.
   /// @param enough  a distance at most this large need not be exact.
@@ -154,6 +170,7 @@ class ReachPolytope {
 
   Index dimension_;
   Scalar merging_;
+  Scalar loss_ = 0;
   MatrixX<Scalar> corners_, rays_, gathered_;
   HullDistance<Scalar> hull_;
 };
