@@ -88,7 +88,8 @@ class CourseSearch {
   [[nodiscard]] Scalar advance() const {
     std::vector<VectorX<Scalar>> all;
     for (const auto& [cell, motions] : motions_) {
-      for (const auto& motion : motions.colwise()) all.push_back(motion.head(contacts_.dimension()));
+      for (const auto& motion : motions.colwise())
+        all.push_back(motion.head(contacts_.dimension()));
     }
     return distance_of_zero(all);
   }
@@ -96,7 +97,8 @@ class CourseSearch {
   [[nodiscard]] bool may_jam() const {
     for (const auto& [cell, motions] : motions_) {
       std::vector<VectorX<Scalar>> own;
-      for (const auto& motion : motions.colwise()) own.push_back(motion.head(contacts_.dimension()));
+      for (const auto& motion : motions.colwise())
+        own.push_back(motion.head(contacts_.dimension()));
       if (!own.empty() && !(distance_of_zero(own) > jam_rounding)) return true;
     }
     return false;
@@ -106,8 +108,8 @@ class CourseSearch {
   [[nodiscard]] Scalar proved_length() const {
     // Losses add up to a sixteenth of w at most, as the theorem asks.
     const Scalar changes = width_ / (Scalar(16) * largest_loss_);
-    return (std::max)(Scalar(0), width_ / Scalar(2) *
-                                     (changes / Scalar(cells_.plane_count()) - Scalar(1)));
+    return (std::max)(Scalar(0),
+                      width_ / Scalar(2) * (changes / Scalar(cells_.plane_count()) - Scalar(1)));
   }
 
  private:
@@ -117,10 +119,8 @@ class CourseSearch {
   static constexpr Scalar jam_rounding = 4096 * std::numeric_limits<Scalar>::epsilon();
   /// A plane's sign that is still to be found.
   static constexpr int open_sign = 3;
-  // Distances from a plane where signs change and end, in widths [-]. Between entering and leaving
-  // a sign lies three quarters of a width.
-  static constexpr double side_begins = 1, strip_is_entered = 1.125, strip_is_left = 1.875,
-                          strip_ends = 2;
+  // Distances from a plane where its signs ± begin, and where the sign 0 ends, in widths [-].
+  static constexpr double side_begins = 1, strip_ends = 2;
 
   /// A set of velocities that enters a cell, and the cells before.
   struct Part {
@@ -179,7 +179,7 @@ class CourseSearch {
         }
         for (const int side : {-1, 0, 1}) {
           sign = side;
-          cut_out(part, p, side, side == 0 ? strip_is_entered : side_begins, next);
+          cut_out(part, p, side, next);
           if (next.corners.cols() > 0) enter(next);
         }
         return;
@@ -188,20 +188,19 @@ class CourseSearch {
     waiting_.push_back(part);
   }
 
-  /// The part of a set that is on one side of a plane, beyond a distance of it, or within the
-  /// distance on both sides.
-  void cut_out(const Part& part, Index p, int side, double distance, Part& result) const {
+  /// Cuts from a set what has one sign.
+  void cut_out(const Part& part, Index p, int sign, Part& result) const {
     ReachPolytope<Scalar> cut = polytope_of(part);
-    cut_to_side(cut, p, side, distance);
+    cut_to_sign(cut, p, sign);
     result.corners = cut.corners();
     result.loss = part.loss + cut.loss();
   }
-  void cut_to_side(ReachPolytope<Scalar>& polytope, Index p, int side, double distance) const {
-    if (side != 0) {
-      polytope.cut(Scalar(side) * cells_.plane(p), widths(distance));
+  void cut_to_sign(ReachPolytope<Scalar>& polytope, Index p, int sign) const {
+    if (sign != 0) {
+      polytope.cut(Scalar(sign) * cells_.plane(p), widths(side_begins));
     } else {
-      polytope.cut(cells_.plane(p), -widths(distance));
-      polytope.cut(-cells_.plane(p), -widths(distance));
+      polytope.cut(cells_.plane(p), -widths(strip_ends));
+      polytope.cut(-cells_.plane(p), -widths(strip_ends));
     }
   }
 
@@ -269,7 +268,7 @@ class CourseSearch {
     for (Index p = 0; p < cells_.plane_count(); ++p) {
       const int sign = part.cell[std::size_t(p)];
       if (sign == ContactCells<Scalar>::any || (sign == 0 && !encloses())) continue;
-      cut_to_side(reached, p, sign, sign == 0 ? strip_ends : side_begins);
+      cut_to_sign(reached, p, sign);
     }
     // Energy never grows, so that no velocity lies beyond a plane that touches its ball.
     while (reached.rays().cols() > 0) {
@@ -277,8 +276,8 @@ class CourseSearch {
     }
     if (reached.is_empty()) return;
     reached.reduce();
-    largest_loss_ = (std::max)(largest_loss_, part.loss + reached.loss() +
-                                                  Scalar(2 * cut_roundings) * merging_);
+    largest_loss_ = (std::max)(largest_loss_,
+                               part.loss + reached.loss() + Scalar(2 * cut_roundings) * merging_);
     Part next{part.cell, reached.corners(), part.course, Scalar(0)};
     next.course.push_back(part.cell);
     if (!keep(reached_[part.cell], std::move(reached), next)) return;
@@ -296,9 +295,9 @@ class CourseSearch {
   void hand_on(const Part& part, Index p, int side) {
     Part next = part;
     if (encloses()) {
-      cut_out(part, p, side, side == 0 ? strip_is_entered : strip_is_left, next);
+      cut_out(part, p, side, next);
     } else if (part.cell[std::size_t(p)] != 0) {
-      cut_out(part, p, 0, 0, next);
+      cut_out(part, p, 0, next);
     }
     if (next.corners.cols() == 0) return;
     next.cell[std::size_t(p)] = side;
