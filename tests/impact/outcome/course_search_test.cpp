@@ -120,6 +120,50 @@ TEST_CASE("course_search: no outcome of a drawn order is left out", "[impact][la
   outside.check(20 * complete);
 }
 
+TEST_CASE("course_search: with a width it encloses true outcomes, and nothing remote",
+          "[impact][law]") {
+  VectorSource<double> source(104u);
+  WorstCase lost("distance of an outcome from the enclosure"),
+      remote("distance of the enclosure from the outcomes of one contact"),
+      bounded("the length for which it is proved");
+  const double width = 1e-4, share = by_solver(1e-12);
+  long enclosed = 0;
+  const int count = carom::testing::sweep(30, 1000);
+  for (int sample = 0; sample < count; ++sample) {
+    const TouchedBody body = draw_touched_body(source, 1 + sample % 2);
+    const KineticContacts<double> contacts(body.mass, body.contacts, body.velocity);
+    const double size = contacts.start().norm();
+    CourseSearch<double> inner(contacts, merging * size),
+        outer(contacts, share * size, width * size);
+    static_cast<void>(inner.run(at_most(inner, 200)));
+    if (!outer.run(at_most(outer, 120))) continue;
+    ++enclosed;
+    bounded.see_holds(outer.proved_length() > 0 && outer.advance() > 0, sample);
+    const auto parts = inner.outcomes(), enclosure = outer.outcomes();
+    for (const auto& part : parts) {
+      for (const auto& corner : part.corners.colwise()) {
+        lost.see(distance_from(enclosure, corner.head(part.dimension)), width / 16 * size, sample);
+      }
+    }
+    for (int trial = 0; trial < 60; ++trial) {
+      const VectorX<double> x = sampled_outcome(source, contacts, merging * size);
+      if (x.size() == 0) continue;
+      lost.see(distance_from(enclosure, x), width / 16 * size, sample, trial);
+    }
+    // One contact has one outcome; what is allowed near its planes moves it by some widths.
+    if (contacts.count() > 1) continue;
+    for (const auto& part : enclosure) {
+      for (const auto& corner : part.corners.colwise()) {
+        remote.see(distance_from(parts, corner), 50 * width * size, sample);
+      }
+    }
+  }
+  CHECK(enclosed > count / 2);
+  lost.check(60 * enclosed / 2);
+  remote.check(count / 4);
+  bounded.check(enclosed);
+}
+
 TEST_CASE("course_search: schedules lead to their outcomes by the law, without energy gained",
           "[impact][law]") {
   VectorSource<double> source(103u);
